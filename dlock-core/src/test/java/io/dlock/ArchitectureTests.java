@@ -1,6 +1,7 @@
 package io.dlock;
 
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.test.ClassCycles;
+import io.dlock.test.Repository;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
@@ -245,6 +247,16 @@ class ArchitectureTests {
 			.should()
 			.callMethod(java.time.Instant.class, "now")
 			.check(CLASSES);
+	}
+
+	/**
+	 * AssertJ also takes a future that is not done in time for one that fails.
+	 */
+	@Test
+	void testsAskForTheFailureOfAFuture() {
+		Pattern unasked = Pattern.compile("failsWithin\\((?:[^()]|\\([^()]*\\))*\\);");
+		assertThat(Repository.files(".java", ".kt")).filteredOn((file) -> unasked.matcher(Repository.read(file)).find())
+			.isEmpty();
 	}
 
 	@Test

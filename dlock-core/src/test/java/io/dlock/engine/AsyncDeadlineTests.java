@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -79,7 +80,8 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		List<Class<?>> told = Collections.synchronizedList(new ArrayList<>());
 		this.registry.addListener((event) -> told.add(event.getClass()));
 		this.store.holdAcquires(this.done);
-		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30));
+		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
+			.withThrowableOfType(ExecutionException.class);
 		this.done.countDown();
 		Awaitility.await().until(() -> this.store.releases.get() == 1);
 		assertThat(told).containsExactly(LockEvent.StoreFailed.class);
@@ -88,7 +90,8 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 	@Test
 	void lockGrantedAfterDeadlineIsReleased() {
 		this.store.holdAcquires(this.done);
-		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30));
+		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
+			.withThrowableOfType(ExecutionException.class);
 		this.done.countDown();
 		Awaitility.await().until(() -> this.store.releases.get() == 1 && this.store.memory.find("key").isEmpty());
 	}

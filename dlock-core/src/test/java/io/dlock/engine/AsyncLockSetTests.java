@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,8 @@ class AsyncLockSetTests extends AbstractLockSetTests {
 	@Test
 	void lockOfAFutureSetIsNestedInOneThatTheCallerHolds() throws Exception {
 		LockHandle outer = this.registry.acquireAsync(request("b", LEASE, LEASE)).get();
-		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY);
+		assertThat(this.registry.acquireAllAsync(this.immediate, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
+			.withThrowableOfType(ExecutionException.class);
 		Awaitility.await().until(() -> isFreeInStore("a"));
 		LockHandle released = this.registry.acquireAsync(request("b", LEASE, LEASE), outer).get();
 		released.release();

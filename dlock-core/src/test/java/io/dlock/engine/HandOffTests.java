@@ -236,7 +236,7 @@ class HandOffTests extends AbstractHandOffTests {
 			}
 		};
 		first.release();
-		assertThat(next).failsWithin(Patience.EVENTUALLY);
+		assertThat(next).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		this.clock.onReading = () -> {
 		};
 		Awaitility.await().untilAsserted(() -> {

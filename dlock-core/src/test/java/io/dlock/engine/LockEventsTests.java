@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -111,7 +112,8 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		this.registry.addListener(this.events::add);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")))
 			.satisfies((ex) -> assertThat(((StoreFailed) this.events.get(0)).failure()).isSameAs(ex));
-		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE);
+		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE)
+			.withThrowableOfType(ExecutionException.class);
 		awaitEvents(StoreFailed.class, StoreFailed.class);
 		this.store.down = false;
 	}
@@ -277,7 +279,8 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 			.withThrowableOfType(Exception.class)
 			.withCauseInstanceOf(OutOfMemoryError.class);
 		this.store.down = true;
-		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE);
+		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE)
+			.withThrowableOfType(ExecutionException.class);
 		this.store.down = false;
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThat(this.registry.renewer().size()).isZero();

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -196,7 +197,7 @@ class LockSetTests extends AbstractLockSetTests {
 		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"));
 		Awaitility.await().until(() -> isAsked("b"));
 		this.registry.close();
-		assertThat(future).failsWithin(Patience.EVENTUALLY);
+		assertThat(future).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		Awaitility.await().until(() -> isFreeInStore("a"));
 	}
 

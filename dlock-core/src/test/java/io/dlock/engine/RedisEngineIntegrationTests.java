@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
@@ -173,7 +174,7 @@ class RedisEngineIntegrationTests {
 			.allSatisfy((taken) -> assertThat(Duration.between(taken.since(), taken.until()))
 				.isLessThan(lease.plusMillis(100)));
 		this.direct.acquireAll(keys).release();
-		assertThat(dying).failsWithin(Patience.EVENTUALLY);
+		assertThat(dying).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 	}
 
 	@Test

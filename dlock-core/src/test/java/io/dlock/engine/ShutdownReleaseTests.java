@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
@@ -129,7 +130,7 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		told.countDown();
 		closing.join();
 		assertThat(isFreeInStore("key")).isTrue();
-		assertThat(request).failsWithin(Patience.EVENTUALLY);
+		assertThat(request).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 	}
 
 	/**

@@ -117,9 +117,10 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 			.limit(20_000)
 			.toList();
 		this.registry.close();
-		assertThat(waiting).allSatisfy((future) -> assertThat(future).failsWithin(Patience.EVENTUALLY)
-			.withThrowableThat()
-			.withCauseInstanceOf(LockRegistryClosedException.class));
+		assertThat(CompletableFuture.allOf(waiting.toArray(CompletableFuture[]::new))).failsWithin(Patience.EVENTUALLY)
+			.withThrowableOfType(ExecutionException.class);
+		assertThat(waiting).allSatisfy((future) -> assertThat(future.handle((handle, ex) -> ex))
+			.isCompletedWithValueMatching(LockRegistryClosedException.class::isInstance));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(held::release);
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -301,7 +302,8 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	void stageThatFailsOrIsCancelledEndsTheObservation() {
 		IllegalStateException failure = new IllegalStateException("of the stage");
 		assertThat(this.work.future("key", () -> CompletableFuture.failedFuture(failure)))
-			.failsWithin(Duration.ofSeconds(20));
+			.failsWithin(Duration.ofSeconds(20))
+			.withThrowableOfType(ExecutionException.class);
 		ended("error").hasError(failure);
 		this.observations.clear();
 		CompletableFuture<String> cancelled = this.work.future("key", CompletableFuture::new);
@@ -312,7 +314,8 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	@Test
 	void stageWithoutALockIsBusy() {
 		holdElsewhere("key");
-		assertThat(this.work.future("key", CompletableFuture::new)).failsWithin(Duration.ofSeconds(20));
+		assertThat(this.work.future("key", CompletableFuture::new)).failsWithin(Duration.ofSeconds(20))
+			.withThrowableOfType(ExecutionException.class);
 		ended("busy").hasError();
 		this.store.release("key", "elsewhere");
 	}

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -145,7 +146,7 @@ class MockedRegistryTests {
 	@Test
 	void stageThatCannotAskForItsLockEndsItsObservation() {
 		Service service = service(mock(LockRegistry.class, (method) -> null));
-		assertThat(service.stage("42")).failsWithin(Patience.EVENTUALLY);
+		assertThat(service.stage("42")).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		assertThat(this.observations).hasSingleObservationThat().hasBeenStopped().hasError();
 	}
 
@@ -224,7 +225,7 @@ class MockedRegistryTests {
 		LockHandle handle = mock(LockHandle.class, (method) -> method.equals("releaseAsync") ? released : null);
 		Service service = service(mock(LockRegistry.class,
 				(method) -> method.equals("acquireAsync") ? CompletableFuture.completedFuture(handle) : null));
-		assertThat(service.stage("42")).failsWithin(Patience.EVENTUALLY);
+		assertThat(service.stage("42")).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		assertThat(this.observations).hasSingleObservationThat().hasLowCardinalityKeyValue("outcome", "lost");
 	}
 

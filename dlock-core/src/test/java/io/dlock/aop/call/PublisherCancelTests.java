@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -155,7 +156,7 @@ public class PublisherCancelTests extends AbstractPublisherTests {
 			.toFuture();
 		failing.subscriber().onNext("of a failed call");
 		failing.subscriber().onError(new IllegalStateException("of the source"));
-		assertThat(failed).failsWithin(Patience.EVENTUALLY);
+		assertThat(failed).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		assertThat(this.discarded).endsWith("of a failed call").hasSize(2);
 		Source stream = new Source();
 		Disposable cancelled = this.work.flux("key", () -> Flux.from(stream))

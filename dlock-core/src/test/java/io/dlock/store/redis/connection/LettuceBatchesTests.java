@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -52,8 +53,8 @@ class LettuceBatchesTests {
 		this.batches.send(List.of(script()), first);
 		this.batches.send(List.of(script(), script()), next);
 		this.batches.send(List.of(script()), next);
-		assertThat(first).failsWithin(Patience.EVENTUALLY);
-		assertThat(next).failsWithin(Patience.EVENTUALLY);
+		assertThat(first).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
+		assertThat(next).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		assertThat(this.dispatched).extracting(List::size).containsExactly(2, 4);
 	}
 
@@ -64,11 +65,11 @@ class LettuceBatchesTests {
 		this.batches.send(List.of(script()), first);
 		this.batches.send(List.of(givenUp), new CompletableFuture<>());
 		givenUp.cancel(true);
-		assertThat(first).failsWithin(Patience.EVENTUALLY);
+		assertThat(first).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		assertThat(this.dispatched).hasSize(1);
 		CompletableFuture<Object> next = new CompletableFuture<>();
 		this.batches.send(List.of(script()), next);
-		assertThat(next).failsWithin(Patience.EVENTUALLY);
+		assertThat(next).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		assertThat(this.dispatched).extracting(List::size).containsExactly(2, 2);
 	}
 
