@@ -27,8 +27,9 @@ class LettuceBatchesTests {
 
 	private final List<List<AsyncCommand<byte[], byte[], ?>>> dispatched = new ArrayList<>();
 
+	/** The timeout is not over before the next scripts are sent. */
 	private final LettuceBatches batches = new LettuceBatches(connection(), new WaitCommand(1, Duration.ofMillis(1)),
-			Duration.ofMillis(50).toNanos());
+			Duration.ofSeconds(2).toNanos());
 
 	@SuppressWarnings("unchecked")
 	private StatefulConnection<byte[], byte[]> connection() {
@@ -67,9 +68,7 @@ class LettuceBatchesTests {
 		givenUp.cancel(true);
 		assertThat(first).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
 		assertThat(this.dispatched).hasSize(1);
-		CompletableFuture<Object> next = new CompletableFuture<>();
-		this.batches.send(List.of(script()), next);
-		assertThat(next).failsWithin(Patience.EVENTUALLY).withThrowableOfType(ExecutionException.class);
+		this.batches.send(List.of(script()), new CompletableFuture<>());
 		assertThat(this.dispatched).extracting(List::size).containsExactly(2, 2);
 	}
 
