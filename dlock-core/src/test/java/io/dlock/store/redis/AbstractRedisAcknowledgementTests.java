@@ -30,7 +30,13 @@ abstract class AbstractRedisAcknowledgementTests {
 
 	static final Duration LEASE = Duration.ofSeconds(100);
 
-	static final RedisAcknowledgement BY_ONE = RedisAcknowledgement.byReplicas(1, Duration.ofMillis(300));
+	/** For locks that the replica acknowledges, and for none that it does not. */
+	static final RedisAcknowledgement BY_ONE = RedisAcknowledgement.byReplicas(1, Duration.ofSeconds(10));
+
+	/**
+	 * For a replica that stands still. A running one may need longer on a busy machine.
+	 */
+	static final RedisAcknowledgement HURRIED = RedisAcknowledgement.byReplicas(1, Duration.ofMillis(300));
 
 	static final RedisAcknowledgement BY_DISK = RedisAcknowledgement.byFsync(Duration.ofSeconds(5));
 

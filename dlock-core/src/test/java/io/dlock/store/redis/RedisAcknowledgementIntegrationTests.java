@@ -71,9 +71,10 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 	@EnumSource
 	void nothingIsGrantedOrRenewedWithoutTheReplica(Client client) {
 		RedisServer replica = replica();
-		RedisLockStore store = store(client, BY_ONE);
-		assertThat(store.acquire(command("held", "a"))).isInstanceOf(Granted.class);
-		assertThat(store.acquire(command("shared", "+a"))).isInstanceOf(Granted.class);
+		RedisLockStore patient = store(client, BY_ONE);
+		RedisLockStore store = store(client, HURRIED);
+		assertThat(patient.acquire(command("held", "a"))).isInstanceOf(Granted.class);
+		assertThat(patient.acquire(command("shared", "+a"))).isInstanceOf(Granted.class);
 		replica.pause();
 		assertThat(unacknowledged(store, "a", "a")).hasMessage(
 				"0 of 1 replicas acknowledged the lock within 300 ms, so that a failover may forget it: check that the replicas are connected and keep up");
@@ -89,7 +90,9 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 		Awaitility.await()
 			.ignoreExceptionsInstanceOf(StoreException.class)
 			.until(() -> store.acquire(command("a", "a")) instanceof Granted);
-		assertThat(store.renew(renewals("held", "a", "shared", "+a"))).containsOnly(RenewResult.RENEWED);
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(store.renew(renewals("held", "a", "shared", "+a")))
+				.containsOnly(RenewResult.RENEWED));
 	}
 
 	/**
@@ -100,11 +103,11 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 	@CsvSource({ "LETTUCE,a", "JEDIS,a", "LETTUCE,+a", "JEDIS,+a" })
 	void repeatedAcquireOnAnotherConnectionIsNotAcknowledgedEither(Client client, String owner) {
 		RedisServer replica = replica();
-		RedisLockStore store = store(client, BY_ONE);
+		RedisLockStore store = store(client, HURRIED);
 		store.verify();
 		replica.pause();
 		unacknowledged(store, "a", owner);
-		RedisLockStore other = store(client, BY_ONE);
+		RedisLockStore other = store(client, HURRIED);
 		AcquireCommand shorter = new AcquireCommand("a", owner, LEASE.dividedBy(2), "holder", "", null, false, null, 9);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> other.acquire(shorter))
 			.withMessageContaining("0 of 1 replicas");
@@ -119,7 +122,7 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 	@EnumSource
 	void manyCallsShareTheWaitForAReplica(Client client) {
 		RedisServer replica = replica();
-		RedisLockStore store = store(client, BY_ONE);
+		RedisLockStore store = store(client, HURRIED);
 		store.verify();
 		replica.pause();
 		ExecutorService threads = Executors.newFixedThreadPool(80);
@@ -129,7 +132,7 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 				.mapToObj((i) -> CompletableFuture.supplyAsync(() -> unacknowledged(store, "key" + i, "a"), threads))
 				.toList();
 			assertThat(failures).allSatisfy((failure) -> assertThat(failure).succeedsWithin(Patience.EVENTUALLY));
-			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(BY_ONE.timeout().multipliedBy(40));
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(HURRIED.timeout().multipliedBy(40));
 		}
 		finally {
 			threads.shutdownNow();
@@ -161,7 +164,7 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 		replica();
 		TcpProxy proxy = opened(TcpProxy.to(this.master.host(), this.master.port()));
 		RedisLockStore store = Patience.connected(store(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()),
-				client, Duration.ofSeconds(1), BY_ONE));
+				client, Duration.ofSeconds(1), HURRIED));
 		proxy.blackHoleReplies(true);
 		for (int i = 0; i < 4; i++) {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command("a", "a")));
@@ -186,7 +189,7 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 			.filter((each) -> !RedisClusterIntegrationTests.isOnFirst(each))
 			.findFirst()
 			.orElseThrow();
-		try (Clustered clustered = new Clustered(node, Client.LETTUCE, Patience.COMMAND, BY_ONE)) {
+		try (Clustered clustered = new Clustered(node, Client.LETTUCE, Patience.COMMAND, HURRIED)) {
 			awaitFailure(clustered, key, "No node of the cluster has the slot");
 			RedisClusterIntegrationTests.slots(node, "ADDSLOTS", 8192, 16384);
 			awaitFailure(clustered, key, "0 of 1 replicas");
@@ -225,23 +228,27 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(RedisClusterIntegrationTests.call(nodes.get(0), "CLUSTER", "INFO"))
 				.contains("cluster_state:ok", "cluster_slots_ok:16384"));
-		try (Clustered clustered = new Clustered(nodes.get(0), client, Patience.COMMAND, BY_ONE)) {
+		try (Clustered clustered = new Clustered(nodes.get(0), client, Patience.COMMAND, HURRIED)) {
 			RedisLockStore store = Patience.connected(clustered.store());
 			List<AcquireCommand> commands = IntStream.range(0, 30).mapToObj((i) -> command("key" + i, "a")).toList();
 			Awaitility.await()
 				.untilAsserted(() -> assertThat(store.acquireAll(commands)).allMatch(Granted.class::isInstance));
-			assertThat(store.acquire(command("one", "a"))).isInstanceOf(Granted.class);
+			Awaitility.await()
+				.ignoreException(StoreException.class)
+				.until(() -> store.acquire(command("one", "a")) instanceof Granted);
 			List<RenewCommand> renewals = commands.stream()
 				.map((command) -> new RenewCommand(command.key(), "a", LEASE))
 				.toList();
 			nodes.get(3).pause();
-			List<AcquireResult> results = store.acquireAll(commands);
-			List<RenewResult> renewed = store.renew(renewals);
-			for (int i = 0; i < commands.size(); i++) {
-				boolean up = RedisClusterIntegrationTests.isOnFirst(commands.get(i).key());
-				assertThat(results.get(i)).isInstanceOf(up ? Granted.class : Failed.class);
-				assertThat(renewed.get(i)).isEqualTo(up ? RenewResult.RENEWED : RenewResult.UNKNOWN);
-			}
+			Awaitility.await().untilAsserted(() -> {
+				List<AcquireResult> results = store.acquireAll(commands);
+				List<RenewResult> renewed = store.renew(renewals);
+				for (int i = 0; i < commands.size(); i++) {
+					boolean up = RedisClusterIntegrationTests.isOnFirst(commands.get(i).key());
+					assertThat(results.get(i)).isInstanceOf(up ? Granted.class : Failed.class);
+					assertThat(renewed.get(i)).isEqualTo(up ? RenewResult.RENEWED : RenewResult.UNKNOWN);
+				}
+			});
 			nodes.get(3).resume();
 			Awaitility.await().untilAsserted(() -> assertThat(store.renew(renewals)).containsOnly(RenewResult.RENEWED));
 			RedisClusterIntegrationTests.move(nodes.get(0), nodes.get(1),

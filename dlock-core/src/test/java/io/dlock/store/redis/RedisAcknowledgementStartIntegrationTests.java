@@ -33,7 +33,7 @@ class RedisAcknowledgementStartIntegrationTests extends AbstractRedisAcknowledge
 	@ParameterizedTest
 	@EnumSource
 	void startDoesNotNeedTheReplicas(Client client) {
-		RedisLockStore store = store(client, RedisAcknowledgement.byReplicas(2, BY_ONE.timeout()));
+		RedisLockStore store = store(client, RedisAcknowledgement.byReplicas(2, HURRIED.timeout()));
 		store.verify();
 		assertThat(unacknowledged(store, "a", "a")).hasMessageContaining("0 of 2 replicas");
 		assertThat(store.inspection().diagnose().warnings())
