@@ -28,6 +28,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(120)
 class TestServersIntegrationTests {
 
+	/** The timeout, in milliseconds, at a server that hangs. */
+	private static final int IMPATIENT = 500;
+
+	private static final int PATIENT = (int) Patience.COMMAND.toMillis();
+
 	@Test
 	void redisIsSharedAndSurvivesClose() throws IOException {
 		RedisServer redis = RedisServer.shared();
@@ -41,7 +46,7 @@ class TestServersIntegrationTests {
 	void redisHangsWhilePaused() throws IOException {
 		try (RedisServer redis = RedisServer.start()) {
 			redis.pause();
-			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> redis(redis, "PING"));
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> redis(redis, "PING", IMPATIENT));
 			redis.resume();
 			assertThat(redis(redis, "PING")).isEqualTo("+PONG");
 		}
@@ -133,7 +138,7 @@ class TestServersIntegrationTests {
 		try (PostgresServer postgres = PostgresServer.start();
 				Connection connection = DriverManager.getConnection(postgres.jdbcUrl(), postgres.username(),
 						postgres.password())) {
-			connection.setNetworkTimeout(Runnable::run, 500);
+			connection.setNetworkTimeout(Runnable::run, IMPATIENT);
 			postgres.pause();
 			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> query(connection, "select 1"));
 			postgres.resume();
@@ -163,7 +168,7 @@ class TestServersIntegrationTests {
 			mariaDb.restart();
 			assertThat(mariaDb(mariaDb, "select n from kept")).isEqualTo("1");
 			mariaDb.pause();
-			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> mariaDb(mariaDb, "select 1"));
+			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> mariaDb(mariaDb, "select 1", IMPATIENT));
 			mariaDb.resume();
 			assertThat(mariaDb(mariaDb, "select 1")).isEqualTo("1");
 		}
@@ -238,8 +243,12 @@ class TestServersIntegrationTests {
 	}
 
 	private static @Nullable String mariaDb(MariaDbServer mariaDb, String sql) throws SQLException {
+		return mariaDb(mariaDb, sql, PATIENT);
+	}
+
+	private static @Nullable String mariaDb(MariaDbServer mariaDb, String sql, int timeout) throws SQLException {
 		try (Connection connection = DriverManager.getConnection(
-				mariaDb.mariaDbUrl() + "?connectTimeout=1000&socketTimeout=500", mariaDb.username(),
+				mariaDb.mariaDbUrl() + "?connectTimeout=" + timeout + "&socketTimeout=" + timeout, mariaDb.username(),
 				mariaDb.password()); Statement statement = connection.createStatement()) {
 			if (!statement.execute(sql)) {
 				return null;
@@ -257,9 +266,13 @@ class TestServersIntegrationTests {
 	}
 
 	private static String redis(RedisServer redis, String command) throws IOException {
+		return redis(redis, command, PATIENT);
+	}
+
+	private static String redis(RedisServer redis, String command, int timeout) throws IOException {
 		try (Socket socket = new Socket()) {
-			socket.connect(new InetSocketAddress(redis.host(), redis.port()), 1000);
-			socket.setSoTimeout(500);
+			socket.connect(new InetSocketAddress(redis.host(), redis.port()), PATIENT);
+			socket.setSoTimeout(timeout);
 			socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
 			byte[] reply = new byte[8192];
 			return new String(reply, 0, socket.getInputStream().read(reply), StandardCharsets.UTF_8).strip();
