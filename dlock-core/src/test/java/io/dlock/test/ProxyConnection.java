@@ -83,6 +83,10 @@ final class ProxyConnection {
 					remember(new String(buffer, 0, length, StandardCharsets.ISO_8859_1));
 				}
 				this.faults.awaitTurn(replies, () -> this.silent, this.closed::get);
+				if (!replies && this.faults.isSilencing(sent())) {
+					// Before the server can answer
+					this.silent = true;
+				}
 				if (!this.faults.discard()) {
 					pass(out, buffer, length, replies);
 				}
@@ -130,9 +134,12 @@ final class ProxyConnection {
 	 * @return whether it has
 	 */
 	boolean silenceIfSent(String... words) {
-		String sent = this.begin + " " + this.latest;
-		this.silent |= Stream.of(words).anyMatch(sent::contains);
+		this.silent |= Stream.of(words).anyMatch(sent()::contains);
 		return this.silent;
+	}
+
+	private String sent() {
+		return this.begin + " " + this.latest;
 	}
 
 	/**

@@ -6,6 +6,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The faults that a {@link TcpProxy} inflicts on the bytes that pass.
  */
@@ -23,6 +25,8 @@ final class ProxyFaults {
 	private final Direction replies = new Direction();
 
 	private final AtomicInteger repliesToDrop = new AtomicInteger();
+
+	private volatile @Nullable String silencing;
 
 	private volatile boolean discard;
 
@@ -44,6 +48,15 @@ final class ProxyFaults {
 		this.repliesToDrop.set(n);
 	}
 
+	void silenceAfter(String word) {
+		this.silencing = word;
+	}
+
+	boolean isSilencing(String sent) {
+		String word = this.silencing;
+		return word != null && sent.contains(word);
+	}
+
 	void discard(boolean on) {
 		this.discard = on;
 	}
@@ -63,6 +76,7 @@ final class ProxyFaults {
 	void heal() {
 		this.discard = false;
 		this.refuse = false;
+		this.silencing = null;
 		this.repliesToDrop.set(0);
 		change(() -> {
 			this.requests.heal();

@@ -149,6 +149,15 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * Forward what a client sends with the word, and nothing more on its connection, so
+	 * that there is no answer. {@link #heal()} lets the bytes pass that were held back.
+	 * @param word the word
+	 */
+	public void silenceAfter(String word) {
+		this.faults.silenceAfter(word);
+	}
+
+	/**
 	 * Let so many bytes from clients pass, whatever the connection, and cut the
 	 * connection at the next: in the middle of a request, if it is longer.
 	 * @param bytes the number of bytes
