@@ -79,23 +79,28 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 		try (RedisLockStore patient = new RedisLockStore(factory,
 				RedisLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(10)))) {
 			assertThat(patient.release(key(), "warm-up")).isFalse();
-			proxy().blackHole(true);
-			proxy().resetCounters();
+			proxy().blackHoleReplies(true);
 			List<CompletableFuture<StoreException>> failures = Stream.of(key() + "/first", key())
 				.map((key) -> CompletableFuture.supplyAsync(
 						() -> catchThrowableOfType(StoreException.class,
 								() -> patient.acquire(new AcquireCommand(key, "a", LEASE, "holder", ""))),
 						(task) -> new Thread(task).start()))
 				.toList();
-			Awaitility.await().until(() -> proxy().roundTrips() > 0);
+			Awaitility.await().until(() -> isLockedOnServer(key() + "/first") && isLockedOnServer(key()));
 			proxy().cutAll();
-			proxy().blackHole(false);
+			proxy().blackHoleReplies(false);
 			assertThat(failures)
 				.allSatisfy((failure) -> assertThat(failure).succeedsWithin(Duration.ofSeconds(20)).isNotNull());
 		}
 		finally {
 			destroy(factory);
 		}
+	}
+
+	private boolean isLockedOnServer(String key) {
+		AtomicBoolean locked = new AtomicBoolean();
+		onServer((connection) -> locked.set(connection.keyCommands().exists(RedisKeys.of("dlock", key).lock())));
+		return locked.get();
 	}
 
 	/**
