@@ -72,19 +72,25 @@ abstract class AbstractServerLockStoreTests extends AbstractServerOutageTests {
 		}
 	}
 
+	/**
+	 * On a busy machine a connection is idle for so long that it is tried before its next
+	 * use.
+	 */
 	@Test
 	void uncontendedAcquireAndReleaseTakeFewRoundTrips() {
 		for (int i = 0; i < 20; i++) {
 			this.behindProxy.acquire(command("warm-up"));
 			this.behindProxy.release(key(), "warm-up");
 		}
-		awaitSilence();
-		this.proxy.resetCounters();
-		for (int i = 0; i < 10; i++) {
-			granted(this.behindProxy.acquire(command("a")));
-			assertThat(this.behindProxy.release(key(), "a")).isTrue();
-		}
-		assertThat(this.proxy.roundTrips()).isEqualTo(10L * roundTrips());
+		Awaitility.await().untilAsserted(() -> {
+			awaitSilence();
+			this.proxy.resetCounters();
+			for (int i = 0; i < 10; i++) {
+				granted(this.behindProxy.acquire(command("a")));
+				assertThat(this.behindProxy.release(key(), "a")).isTrue();
+			}
+			assertThat(this.proxy.roundTrips()).isEqualTo(10L * roundTrips());
+		});
 	}
 
 	/**
@@ -125,10 +131,12 @@ abstract class AbstractServerLockStoreTests extends AbstractServerOutageTests {
 			expected.add((i % 4 == 0) ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
 		Awaitility.await().until(() -> store().find(key() + "/37").isEmpty());
-		awaitSilence();
-		this.proxy.resetCounters();
-		assertThat(this.behindProxy.renew(batch)).isEqualTo(expected);
-		assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(3);
+		Awaitility.await().untilAsserted(() -> {
+			awaitSilence();
+			this.proxy.resetCounters();
+			assertThat(this.behindProxy.renew(batch)).isEqualTo(expected);
+			assertThat(this.proxy.roundTrips()).isLessThanOrEqualTo(3);
+		});
 	}
 
 	/**
@@ -145,9 +153,11 @@ abstract class AbstractServerLockStoreTests extends AbstractServerOutageTests {
 				Statement statement = blocker.createStatement()) {
 			blocker.setAutoCommit(false);
 			statement.executeQuery("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "/7' FOR UPDATE").close();
-			List<RenewResult> results = impatient.renew(batch);
-			assertThat(results.get(7)).isEqualTo(RenewResult.UNKNOWN);
-			assertThat(results).filteredOn((result) -> result == RenewResult.RENEWED).hasSize(49);
+			Awaitility.await().untilAsserted(() -> {
+				List<RenewResult> results = impatient.renew(batch);
+				assertThat(results.get(7)).isEqualTo(RenewResult.UNKNOWN);
+				assertThat(results).filteredOn((result) -> result == RenewResult.RENEWED).hasSize(49);
+			});
 			blocker.rollback();
 		}
 		assertThat(store().renew(batch)).hasSize(50).containsOnly(RenewResult.RENEWED);
