@@ -55,9 +55,10 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		JdbcLockStore polling = store(this.pool, Patience.COMMAND, WakeUp.POLL);
 		try (Mailbox opened = polling.openMailbox(this.mailbox, turns::add)) {
 			assertThat(opened).isNotNull();
-			Duration soon = Duration.ofMillis(500);
-			granted(this.store.acquire(new AcquireCommand(this.key, "x", soon, "", "", null, false, null, 5)));
+			granted(acquire("x"));
 			refused(polling.acquire(command(this.key, mode + "y", 5, this.mailbox)));
+			update("UPDATE " + this.table + " SET lease_until = '2000-01-01 00:00:00' WHERE lock_key = '" + this.key
+					+ "'");
 			Awaitility.await().untilAsserted(() -> assertThat(turns).containsExactly(this.key));
 		}
 	}
@@ -287,7 +288,7 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		List<RenewCommand> renewals = Stream.of("a", "b", "c")
 			.map((each) -> new RenewCommand(each, "+" + each, LEASE))
 			.toList();
-		renewals.forEach((each) -> granted(impatient.acquire(command(each.key(), each.owner(), 5, null))));
+		renewals.forEach((each) -> granted(this.store.acquire(command(each.key(), each.owner(), 5, null))));
 		try (Connection connection = this.pool.getConnection()) {
 			connection.setAutoCommit(false);
 			assertThat(this.store.hold(connection, "a", "+a")).isTrue();
