@@ -47,12 +47,13 @@ class RedisFailoverQuarantineIntegrationTests extends AbstractRedisQuarantineTes
 		start(LEASE);
 		try (RedisServer replica = RedisServer.start()) {
 			replicate(replica, this.server);
-			grantedAtLast(this.store, "b", "before");
-			assertThat(this.store.release("b", "before")).isTrue();
-			grantedAtLast(this.store, "a", "known");
 			LettuceConnectionFactory other = LettuceFactories.create(replica.host(), replica.port());
 			try (RedisLockStore promoted = new RedisLockStore(other,
 					AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LEASE, LAG)))) {
+				assertThat(promoted.find("b")).as("nothing, and there is a connection now").isEmpty();
+				grantedAtLast(this.store, "b", "before");
+				assertThat(this.store.release("b", "before")).isTrue();
+				grantedAtLast(this.store, "a", "known");
 				assertThat(promoted.find("a")).as("on a connection from before the promotion").isPresent();
 				assertThat(this.store.renew(List.of(new RenewCommand("a", "known", LEASE))))
 					.containsExactly(RenewResult.RENEWED);
