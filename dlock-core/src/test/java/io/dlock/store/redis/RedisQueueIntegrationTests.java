@@ -93,57 +93,65 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 
 	@Test
 	void queueOutlivesTheLease() {
-		granted(ask("a", LEASE, 1, null));
-		refused("b", this.first);
-		refused("c", this.second);
-		refused("d", this.third);
-		end();
-		long start = System.nanoTime();
-		granted(ask("c", LEASE, 1, this.second));
-		assertThatLeaseIs(LEASE, start);
-		assertThat(waiting()).isEqualTo(this.first.value() + " " + this.third.value() + " ");
-		assertThat(this.store.release(KEY, "a")).isFalse();
-		end();
-		granted(ask("x", LEASE, 1, null));
-		assertThat(this.store.release(KEY, "x")).isTrue();
-		assertThat(record()).containsEntry("owner", this.first.reservationOwner())
-			.containsEntry("waiting", this.third.value() + " ");
+		untilInTime(() -> {
+			granted(ask("a", LEASE, 1, null));
+			refused("b", this.first);
+			refused("c", this.second);
+			refused("d", this.third);
+			end();
+			long start = System.nanoTime();
+			granted(ask("c", LEASE, 1, this.second));
+			assertThatLeaseIs(LEASE, start);
+			assertThat(waiting()).isEqualTo(this.first.value() + " " + this.third.value() + " ");
+			assertThat(this.store.release(KEY, "a")).isFalse();
+			end();
+			granted(ask("x", LEASE, 1, null));
+			assertThat(this.store.release(KEY, "x")).isTrue();
+			assertThat(record()).containsEntry("owner", this.first.reservationOwner())
+				.containsEntry("waiting", this.third.value() + " ");
+		});
 	}
 
 	@Test
 	void queueOutlivesAReservation() {
-		granted(ask("a", LEASE, 1, null));
-		refused("b", this.first);
-		refused("c", this.second);
-		refused("d", this.third);
-		this.store.release(KEY, "a");
-		end();
-		granted(ask("c", LEASE, 1, this.second));
-		assertThat(waiting()).isEqualTo(this.third.value() + " ");
+		untilInTime(() -> {
+			granted(ask("a", LEASE, 1, null));
+			refused("b", this.first);
+			refused("c", this.second);
+			refused("d", this.third);
+			this.store.release(KEY, "a");
+			end();
+			granted(ask("c", LEASE, 1, this.second));
+			assertThat(waiting()).isEqualTo(this.third.value() + " ");
+		});
 	}
 
 	@Test
 	void queueOutlivesMembers() {
-		granted("+a", SOON);
-		refused("x", this.first);
-		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
-		renew("+a", SOON.plusMillis(1), RenewResult.RENEWED);
-		Awaitility.await().until(() -> ask("x", LEASE, 1, this.first) instanceof Granted);
-		assertThat(waiting()).isEqualTo(this.second.value() + "+");
-		assertThat(record()).doesNotContainKey("+a");
-		assertThat(this.store.release(KEY, "x")).isTrue();
-		assertThat(record()).containsKey(this.second.reservationOwner());
+		untilInTime(() -> {
+			granted("+a", SOON);
+			refused("x", this.first);
+			assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+			renew("+a", SOON.plusMillis(1), RenewResult.RENEWED);
+			Awaitility.await().until(() -> ask("x", LEASE, 1, this.first) instanceof Granted);
+			assertThat(waiting()).isEqualTo(this.second.value() + "+");
+			assertThat(record()).doesNotContainKey("+a");
+			assertThat(this.store.release(KEY, "x")).isTrue();
+			assertThat(record()).containsKey(this.second.reservationOwner());
+		});
 	}
 
 	@Test
 	void memberAfterALeaseThatIsOverLeavesTheQueue() {
-		granted(ask("a", LEASE, 1, null));
-		refused("x", this.first);
-		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
-		end();
-		assertThat(((Granted) ask("+b", LEASE, UNLIMITED, this.second)).awaited()).isTrue();
-		assertThat(record()).containsOnlyKeys("owner", "waiting", "outlived", "holder", "+b")
-			.containsEntry("waiting", this.first.value() + " ");
+		untilInTime(() -> {
+			granted(ask("a", LEASE, 1, null));
+			refused("x", this.first);
+			assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+			end();
+			assertThat(((Granted) ask("+b", LEASE, UNLIMITED, this.second)).awaited()).isTrue();
+			assertThat(record()).containsOnlyKeys("owner", "waiting", "outlived", "holder", "+b")
+				.containsEntry("waiting", this.first.value() + " ");
+		});
 	}
 
 	@Test
@@ -218,8 +226,8 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		Duration rest = refused("b", this.first).remaining();
 		assertThat(rest).isLessThanOrEqualTo(LEASE);
 		assertThatLeaseIs(rest, queued);
-		Refused refused = refused("c", this.second);
-		assertThat(expiry()).isGreaterThan(refused.remaining().toMillis()).isLessThanOrEqualTo(LEASE.toMillis() + 1000);
+		assertThatKeyOutlivesTheLease();
+		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis() + 1000);
 		long renewed = System.nanoTime();
 		renew("a", LEASE.multipliedBy(2), RenewResult.RENEWED);
 		assertThatLeaseIs(LEASE.multipliedBy(2), renewed);
@@ -230,7 +238,7 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		assertThatLeaseIs(LEASE.multipliedBy(3), repeated);
 		long kept = System.nanoTime();
 		assertThat(this.store.keep(KEY, "a", LEASE)).isTrue();
-		assertThat(expiry()).isGreaterThan(refused("c", this.second).remaining().toMillis());
+		assertThatKeyOutlivesTheLease();
 		assertThatLeaseIs(LEASE, kept);
 		assertThat(this.store.release(KEY, LockStore.keptOwner("a"))).isTrue();
 		granted(ask("b", LEASE, 1, this.first));
@@ -238,6 +246,16 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		granted(ask("c", LEASE, 1, this.second));
 		assertThat(expiry()).isLessThanOrEqualTo(LEASE.toMillis());
 		assertThat(record()).doesNotContainKey("outlived");
+	}
+
+	/**
+	 * The second is over by the next command on a busy machine.
+	 */
+	private void assertThatKeyOutlivesTheLease() {
+		Awaitility.await().untilAsserted(() -> {
+			Duration rest = refused("c", this.second).remaining();
+			assertThat(expiry()).isGreaterThan(rest.toMillis());
+		});
 	}
 
 	private long exchanged(String owner, String releasing) {
@@ -283,14 +301,16 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 
 	@Test
 	void recordHasNoFieldOfAnOwnerWhoseLeaseIsOver() {
-		granted("+a", SOON);
-		refused("x", this.first);
-		Awaitility.await().until(() -> ask("x", LEASE, 1, this.first) instanceof Granted);
-		assertThatRecordHasOnly("owner", "waiting", "token", "holder", "reason", "since");
-		refused("y", this.first);
-		end();
-		granted(ask("+b", LEASE, 1, null));
-		assertThatRecordHasOnly("owner", "waiting", "outlived", "holder", "+b");
+		untilInTime(() -> {
+			granted("+a", SOON);
+			refused("x", this.first);
+			Awaitility.await().until(() -> ask("x", LEASE, 1, this.first) instanceof Granted);
+			assertThatRecordHasOnly("owner", "waiting", "token", "holder", "reason", "since");
+			refused("y", this.first);
+			end();
+			granted(ask("+b", LEASE, 1, null));
+			assertThatRecordHasOnly("owner", "waiting", "outlived", "holder", "+b");
+		});
 	}
 
 	/**
