@@ -94,6 +94,18 @@ abstract class ContractPart {
 		return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(10));
 	}
 
+	/**
+	 * Repeat steps, each time with another key, in which a lease or a reservation is
+	 * needed before it is over, which a busy machine does not always manage.
+	 * @param steps the steps; {@code true} if nothing was over too early
+	 */
+	final void untilInTime(Callable<Boolean> steps) {
+		await().until(() -> {
+			this.contract.changeKey();
+			return steps.call();
+		});
+	}
+
 	final AcquireResult acquire(String owner, Duration lease) {
 		return acquire(key(), owner, lease);
 	}

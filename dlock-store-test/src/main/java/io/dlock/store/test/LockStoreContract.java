@@ -122,6 +122,10 @@ public abstract class LockStoreContract {
 	@BeforeEach
 	void createStoreAndKey() throws Exception {
 		this.store = createStore();
+		changeKey();
+	}
+
+	final void changeKey() {
 		this.key = "contract/" + UUID.randomUUID();
 	}
 

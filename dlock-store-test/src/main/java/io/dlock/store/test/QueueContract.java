@@ -7,6 +7,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.MailboxAddress;
@@ -23,7 +24,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  */
 abstract class QueueContract extends ContractPart {
 
-	/** Over soon, but not before the next command. */
+	/** Over soon, but mostly not before the next command. */
 	private static final Duration SOON = Duration.ofSeconds(1);
 
 	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
@@ -102,10 +103,16 @@ abstract class QueueContract extends ContractPart {
 	@Test
 	void deadProcessInTheQueueCostsItsReservationOnly() {
 		MailboxAddress dead = MailboxAddress.create(SOON);
-		ask("a", null);
-		refused(ask("b", dead));
-		release("a");
-		assertThat(refused(ask("c", null)).remaining()).isLessThanOrEqualTo(SOON);
+		untilInTime(() -> {
+			ask("a", null);
+			refused(ask("b", dead));
+			release("a");
+			AcquireResult result = ask("c", null);
+			if (result instanceof Refused barging) {
+				assertThat(barging.remaining()).isLessThanOrEqualTo(SOON);
+			}
+			return result instanceof Refused;
+		});
 		await().until(() -> ask("c", null) instanceof Granted);
 		release("c");
 		granted(ask("d", null));
@@ -113,11 +120,13 @@ abstract class QueueContract extends ContractPart {
 
 	@Test
 	void reservationIsNoShorterIfOthersWait() {
-		ask("a", null);
-		refused(ask("b", MailboxAddress.create(SOON)));
-		refused(ask("c", this.second));
-		release("a");
-		refused(ask("d", null));
+		untilInTime(() -> {
+			ask("a", null);
+			refused(ask("b", MailboxAddress.create(SOON)));
+			refused(ask("c", this.second));
+			release("a");
+			return ask("d", null) instanceof Refused;
+		});
 	}
 
 	@Test
@@ -172,8 +181,10 @@ abstract class QueueContract extends ContractPart {
 
 	@Test
 	void grantOfAnExpiredLockRemovesTheProcessFromTheQueue() {
-		acquire("a", SOON);
-		refused(ask("b", this.first));
+		untilInTime(() -> {
+			acquire("a", SOON);
+			return ask("b", this.first) instanceof Refused;
+		});
 		await().until(() -> ask("b", this.first) instanceof Granted);
 		release("b");
 		granted(ask("c", null));
@@ -276,8 +287,10 @@ abstract class QueueContract extends ContractPart {
 
 	@Test
 	void r16LeaseThatIsOverIsNotPassedOn() {
-		acquire("a", shortLease());
-		refused(ask("b", this.first));
+		untilInTime(() -> {
+			acquire("a", shortLease());
+			return ask("b", this.first) instanceof Refused;
+		});
 		await().until(() -> find().isEmpty());
 		assertThat(release("a")).isFalse();
 		granted(ask("c", null));
@@ -285,8 +298,10 @@ abstract class QueueContract extends ContractPart {
 
 	@Test
 	void r16LeaseThatIsOverIsNotPassedOnByAnAcquire() {
-		acquire("a", shortLease());
-		refused(ask("b", this.first));
+		untilInTime(() -> {
+			acquire("a", shortLease());
+			return ask("b", this.first) instanceof Refused;
+		});
 		await().until(() -> find().isEmpty());
 		granted(ask("a2", this.second, "a"));
 	}
@@ -298,19 +313,26 @@ abstract class QueueContract extends ContractPart {
 		granted(ask("b", this.first, "a"));
 	}
 
+	/**
+	 * A store may forget a queue soon after its lock.
+	 */
 	@Test
 	void expiredLockIsGrantedToAnyProcessAndTheQueueRemains() {
-		acquire("a", SOON);
-		refused(ask("b", this.first));
-		await().until(() -> ask("c", null) instanceof Granted);
-		release("c");
-		refused(ask("d", null));
+		untilInTime(() -> {
+			acquire("a", SOON);
+			if (ask("b", this.first) instanceof Granted) {
+				return false;
+			}
+			await().until(() -> ask("c", null) instanceof Granted);
+			release("c");
+			return ask("d", null) instanceof Refused;
+		});
 		granted(ask("b", this.first));
 	}
 
 	@Test
 	void queueIsBounded() {
-		ask("a", null);
+		granted(acquire("a", Duration.ofHours(1)));
 		List<MailboxAddress> crowd = new ArrayList<>();
 		for (int i = 0; i < 400; i++) {
 			crowd.add(MailboxAddress.create(Duration.ofMillis(1)));
