@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -53,7 +54,8 @@ class KeyFloodTests {
 
 	@Test
 	void floodEndsWithItsTime() {
-		assertThat(flood(Integer.MAX_VALUE, Duration.ofMillis(200)).keys()).isPositive();
+		// a busy machine may lock none before the time is over
+		Awaitility.await().until(() -> flood(Integer.MAX_VALUE, Duration.ofMillis(200)).keys() > 0);
 		assertThat(this.locks.held).isEmpty();
 	}
 
