@@ -112,13 +112,17 @@ class DlockHealthIndicatorTests {
 
 	@Test
 	void failureIsCheckedAgainSoon() {
-		DlockHealthIndicator indicator = indicator(LONG, Duration.ofSeconds(Long.MAX_VALUE));
-		this.check = () -> report("no locks");
-		assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
-		this.check = () -> report(null);
-		assertThat(indicator.health().getStatus()).as("still").isEqualTo(Status.DOWN);
-		Awaitility.await().until(() -> indicator.health().getStatus().equals(Status.UP));
-		assertThat(this.checks).hasValue(2);
+		// on a busy machine the second may be over before the next request
+		Awaitility.await().untilAsserted(() -> {
+			this.checks.set(0);
+			DlockHealthIndicator indicator = indicator(LONG, Duration.ofSeconds(Long.MAX_VALUE));
+			this.check = () -> report("no locks");
+			assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
+			this.check = () -> report(null);
+			assertThat(indicator.health().getStatus()).as("still").isEqualTo(Status.DOWN);
+			Awaitility.await().until(() -> indicator.health().getStatus().equals(Status.UP));
+			assertThat(this.checks).hasValue(2);
+		});
 	}
 
 	@Test

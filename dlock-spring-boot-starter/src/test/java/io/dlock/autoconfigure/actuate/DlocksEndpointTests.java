@@ -81,8 +81,11 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 		hold("orders:47 ü", "orders", "Orders.ship");
 		hold("ordersOfOthers", null, null);
 		hold("stock:4711", "stock", "Stock.count");
-		CompletableFuture<LockHandle> waiting = this.registry
-			.acquireAsync(LockRequest.builder("stock:4711").name("stock").reason("Stock.order").build());
+		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(LockRequest.builder("stock:4711")
+			.name("stock")
+			.reason("Stock.order")
+			.waitTime(Duration.ofMinutes(2))
+			.build());
 		Awaitility.await().until(() -> this.registry.counts().waiting() == 1);
 		DlocksEndpoint endpoint = endpoint(Show.NEVER, Show.ALWAYS);
 		assertThat(keys(search(endpoint, "4711", null, null, null))).containsExactly("orders:4711", "stock:4711");

@@ -106,7 +106,8 @@ class DlocksConsoleTests {
 	void holdersAndWaitersOfAKeyAreShownTogether() {
 		LockHandle own = hold(this.registry, LockRequest.builder("orders:1").name("orders").reason("pay").build());
 		LockHandle other = hold(this.elsewhere, LockRequest.builder("orders:2").reason("ship").build());
-		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(LockRequest.of("orders:2"));
+		CompletableFuture<LockHandle> waiting = this.registry
+			.acquireAsync(LockRequest.builder("orders:2").waitTime(Duration.ofMinutes(2)).build());
 		Awaitility.await().until(() -> this.registry.counts().waiting() == 1);
 		ConsoleDescriptor state = state(null, null, "key");
 		assertThat(state.version()).isEqualTo(1);
@@ -217,7 +218,8 @@ class DlocksConsoleTests {
 		assertThat(shared.check()).isNull();
 		Awaitility.await().untilAsserted(() -> assertThat(shared.check()).isNotNull());
 		assertThat(shared.check().report().failure()).isNull();
-		assertThat(shared.list()).as("one list for all viewers").isSameAs(shared.list());
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(shared.list()).as("one list for all viewers").isSameAs(shared.list()));
 	}
 
 	@Test
