@@ -19,7 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Synchronous, asynchronous and reactive orders exclude each other.
  */
-@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:async-orders", "orders.work-time=5ms" })
+@SpringBootTest(properties = { "spring.datasource.url=jdbc:h2:mem:async-orders", "orders.work-time=5ms",
+		"orders.wait-time=60s", "spring.mvc.async.request-timeout=60s" })
 @AutoConfigureMockMvc
 class AsyncOrderTests {
 

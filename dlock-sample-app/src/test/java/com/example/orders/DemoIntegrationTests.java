@@ -61,7 +61,7 @@ class DemoIntegrationTests {
 			CompletableFuture<Void> demo = CompletableFuture.supplyAsync(() -> {
 				try {
 					run("redis", Map.of("SPRING_DATA_REDIS_HOST", redis.host(), "SPRING_DATA_REDIS_PORT",
-							Integer.toString(proxy.port()), "DLOCK_COMMANDTIMEOUT", "1s"));
+							Integer.toString(proxy.port()), "DLOCK_COMMANDTIMEOUT", "3s"));
 					return null;
 				}
 				catch (IOException | InterruptedException ex) {
@@ -98,6 +98,9 @@ class DemoIntegrationTests {
 		Map<String, String> environment = new HashMap<>(addresses);
 		environment.put("ORDERS_COMMAND", COMMAND);
 		environment.putIfAbsent("DLOCK_COMMANDTIMEOUT", "5s");
+		environment.put("START_TIMEOUT", "200");
+		environment.put("ORDER_TIMEOUT", "70");
+		environment.put("ORDERS_WAITTIME", "60s");
 		environment.put("CLASSPATH", System.getProperty("java.class.path"));
 		try (ServerSocket first = freePort(); ServerSocket second = freePort()) {
 			environment.put("PORT_1", Integer.toString(first.getLocalPort()));

@@ -91,7 +91,7 @@ class FrontPageTests {
 			browser.screenshot(Path.of("target/pictures/sample-400-" + scheme + ".png"));
 		}
 		browser.look(1200, 900, "light");
-		browser.eval("void fetch('/stock/book/count?seconds=3', { method: 'POST' })");
+		browser.eval("void fetch('/stock/book/count?seconds=10', { method: 'POST' })");
 		browser.awaitText("#holder", "count the stock by hand");
 		browser.await("document.querySelectorAll('#holders li').length > 0");
 		browser.awaitText("#holder", "Free");
