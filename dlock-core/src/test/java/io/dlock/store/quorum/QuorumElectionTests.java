@@ -9,6 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 
@@ -329,11 +330,16 @@ class QuorumElectionTests extends AbstractQuorumTests {
 
 	@Test
 	void leaseThatTheAttemptUsedUpIsCongestionAndNotBusy() {
+		AtomicReference<Duration> delay = new AtomicReference<>(Duration.ZERO);
 		QuorumLockStore slow = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
 				(node) -> (command) -> {
-					pass(LEASE.dividedBy(5));
+					pass(delay.get());
 					command.run();
 				});
+		assertThat(acquire(slow, "before")).as("afterwards it proposes a token that all nodes take")
+			.isInstanceOf(Granted.class);
+		slow.release("key", "before");
+		delay.set(LEASE.dividedBy(5));
 		assertThatExceptionOfType(StoreCongestedException.class).isThrownBy(() -> acquire(slow, "a"));
 		assertThat(acquire(this.store, "b")).isInstanceOf(Granted.class);
 	}
