@@ -85,7 +85,19 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 			patiently.until(() -> !isTurnTold(store, address, told));
 			patiently.until(() -> isTurnTold(store, address, told));
 			assertThat(told).as("beats are no turns").allMatch((key) -> key.startsWith(key()));
+			Awaitility.await("end of the silent subscription").until(() -> mailboxThreads() <= 1);
 		}
+	}
+
+	/**
+	 * That of a beat comes and goes.
+	 */
+	private static long mailboxThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("dlock-mailbox"))
+			.count();
 	}
 
 	final boolean isTurnTold(LockStore store, MailboxAddress address, List<String> told) {
