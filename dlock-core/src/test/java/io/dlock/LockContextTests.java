@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import java.util.function.Consumer;
 
@@ -32,6 +33,18 @@ class LockContextTests {
 			assertThat(LockHandle.current()).containsSame(outer);
 		}
 		assertThat(LockHandle.current()).isEmpty();
+	}
+
+	/**
+	 * Its value would keep the class loader of an application that is deployed again.
+	 */
+	@Test
+	void threadKeepsNoClassOfDlock() throws Exception {
+		LockContext.bind(new UnboundHandle()).close();
+		Field bound = LockContext.class.getDeclaredField("BOUND");
+		bound.setAccessible(true);
+		AtomicReference<?> ofThread = (AtomicReference<?>) ((ThreadLocal<?>) bound.get(null)).get();
+		assertThat(ofThread.get()).isNull();
 	}
 
 	@Test

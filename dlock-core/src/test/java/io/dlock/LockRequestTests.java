@@ -139,6 +139,14 @@ class LockRequestTests {
 			.withMessageContaining("blank");
 	}
 
+	@Test
+	void modeLeavesTheMaxHold() {
+		Duration maxHold = Duration.ofMinutes(1);
+		LockRequest request = LockRequest.builder("key").maxHold(maxHold).build();
+		assertThat(request.withMode(LockMode.SHARED).maxHold()).isEqualTo(maxHold);
+		assertThat(request.withMode(LockMode.SHARED).withMode(LockMode.EXCLUSIVE).maxHold()).isEqualTo(maxHold);
+	}
+
 	/**
 	 * Found by the torture bed, whose keys forged lines of the log.
 	 */

@@ -17,6 +17,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -137,6 +138,16 @@ class AsyncHandleTests {
 		handle.releaseAsync().join();
 		next.join().releaseAsync().join();
 		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	@Test
+	void r9LossIsToldToANestedHandle() {
+		LockRequest request = LockRequest.of("key");
+		LockHandle outer = this.registry.acquireAsync(request).join();
+		LockHandle nested = this.registry.acquireAsync(request, outer).join();
+		ForcedLoss.of(this.registry, outer);
+		assertThat(nested.releaseAsync().handle((done, ex) -> ex).join()).isInstanceOf(LockLostException.class);
+		assertThat(outer.releaseAsync().handle((done, ex) -> ex).join()).isInstanceOf(LockLostException.class);
 	}
 
 	@Test

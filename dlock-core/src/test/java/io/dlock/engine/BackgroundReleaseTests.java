@@ -117,6 +117,25 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 		released.join();
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void tryDuringAReleaseThatHangsAsksTheStoreAfterASecond(Kind kind) {
+		LockHandle held = kind.acquire(this.registry, LockRequest.FOREVER);
+		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
+		CompletableFuture<Void> released = held.releaseAsync();
+		CompletableFuture<LockHandle> tried = AbstractLeaseLockRegistryTests
+			.inOtherThread(() -> kind.acquire(this.registry, Duration.ZERO));
+		Awaitility.await().until(() -> this.registry.counts().waiting() == 1);
+		int before = this.store.acquires.get();
+		this.clock.pass(Duration.ofSeconds(1));
+		Awaitility.await().until(() -> this.store.acquires.get() > before);
+		assertThat(tried).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
+		this.storeAnswers.countDown();
+		released.join();
+	}
+
 	@Test
 	void requestWithTimeToWaitTakesAFreePermitDuringARelease() throws Exception {
 		LockHandle held = this.registry.acquirePermit(request(), 2);

@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +47,16 @@ class ForcedReleaseTests extends AbstractHandOffTests {
 			.containsExactly("kept", "of-a-thread", "of-another");
 		assertThat(this.console.forceReleaseAll("dead").locks()).isEmpty();
 		assertThatIllegalArgumentException().isThrownBy(() -> this.console.forceReleaseAll(" "));
+	}
+
+	@Test
+	void releaseOfMoreLocksThanAListShowsIsNotComplete() {
+		IntStream.rangeClosed(0, 10_000).forEach((i) -> holdElsewhere("key-" + i, "dead [main]"));
+		LockList released = this.console.forceReleaseAll("dead");
+		assertThat(released.locks()).hasSize(10_000);
+		assertThat(released.problem()).isNull();
+		assertThat(released.complete()).isFalse();
+		assertThat(this.console.forceReleaseAll("dead").complete()).isTrue();
 	}
 
 	@Test

@@ -28,6 +28,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.memory.Waiting;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,6 +61,19 @@ class LockSetBatchTests extends AbstractLockSetTests {
 			Awaitility.await().until(() -> isFreeInStore(key));
 		}
 		Awaitility.await().until(() -> this.registry.queues().size() == 0);
+	}
+
+	@Test
+	void onlyTheFirstLockOfASetIsWaitedForInTheStore() {
+		this.registry.membership().listen();
+		Awaitility.await().until(() -> this.registry.membership().address() != null);
+		holdElsewhere("a", LEASE);
+		holdElsewhere("b", LEASE);
+		CompletableFuture<LockSet> set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"));
+		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "a") == 1);
+		assertThat(Waiting.processes(this.store.memory, "b")).isZero();
+		set.cancel(false);
+		this.store.memory.clear();
 	}
 
 	@Test

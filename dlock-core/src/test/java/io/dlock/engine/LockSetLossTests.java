@@ -80,6 +80,15 @@ class LockSetLossTests extends AbstractLockSetTests {
 	}
 
 	@Test
+	void lossIsToldToASetThatIsNestedInALockOfItsThread() {
+		LeaseLockHandle outer = (LeaseLockHandle) this.registry.acquire("a");
+		LockSet nested = this.registry.acquireAll(this.waiting, List.of("a"));
+		LeaseInternals.expire(outer.hold().lease());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(nested::release);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
+	}
+
+	@Test
 	void setOfHandlesIsReleasedOneByOne() {
 		LockHandle a = this.registry.acquireAsync(request("a", LEASE, LEASE)).join();
 		LeaseLockHandle b = (LeaseLockHandle) this.registry.acquireAsync(request("b", LEASE, LEASE)).join();

@@ -110,6 +110,23 @@ class OutageTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void requestThatComesLateInAnOutageWaitsForItsEnd() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore failing = new TroubledStore();
+		failing.down = true;
+		try (LeaseLockRegistry registry = new LeaseLockRegistry(failing, this.settings, clock)) {
+			registry.acquireAsync(request("early", LEASE.multipliedBy(10), LockRequest.FOREVER));
+			Awaitility.await().until(() -> failing.acquires.get() > 0);
+			clock.pass(LEASE.plusSeconds(1));
+			CompletableFuture<LockHandle> late = registry.acquireAsync(request("late", LEASE, LockRequest.FOREVER));
+			int before = failing.acquires.get();
+			Awaitility.await().until(() -> failing.acquires.get() > before + 4);
+			failing.down = false;
+			assertThat(late).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
+		}
+	}
+
+	@Test
 	void outageEndsAWaitWithoutEndAfterALease() {
 		this.store.down = true;
 		assertThatExceptionOfType(LockStoreException.class)

@@ -104,6 +104,20 @@ class ReentrancyTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void nonReentrantWriterDoesNotWaitForItsOwnReadLockWithoutEnd() {
+		LockRequest alone = LockRequest.builder("key").reentrant(false).build();
+		assertThat(inOtherThread(() -> {
+			try (LockHandle outer = this.registry.acquire(alone.withMode(LockMode.SHARED))) {
+				this.registry.lock(alone).lock();
+			}
+			return null;
+		})).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(IllegalStateException.class);
+	}
+
+	@Test
 	void otherThreadIsNotReentrant() {
 		LockHandle outer = this.registry.acquire("key");
 		assertThat(inOtherThread(() -> this.registry.tryAcquire(noWait("key"))).join()).isEmpty();

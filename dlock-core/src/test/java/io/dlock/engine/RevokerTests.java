@@ -172,6 +172,17 @@ class RevokerTests {
 	}
 
 	@Test
+	void r51RevocationOfALongOutageIsRepeatedAtTheShutdown() {
+		this.store.down = true;
+		revoke("key", 2);
+		pass(HOUR.multipliedBy(3));
+		this.store.memory.acquire(request("key"));
+		this.store.down = false;
+		this.revoker.flush(Deadline.after(this.clock, TIMEOUT));
+		assertThat(isFree("key")).isTrue();
+	}
+
+	@Test
 	void r25RevocationsOfALongOutageDelayNoOthersAndAreLimited() {
 		this.store.unreachable = (key) -> key.startsWith("down");
 		for (int i = 0; i < 10_100; i++) {

@@ -1,15 +1,63 @@
 package io.dlock.engine.concurrent;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
 
 class AsyncLimitTests {
+
+	private final TurnedClock clock = new TurnedClock();
+
+	private final EngineThreads timer = mock(EngineThreads.class);
+
+	private final List<Runnable> tasks = new ArrayList<>();
+
+	private final List<Duration> delays = new ArrayList<>();
+
+	private AsyncLimit limit(Duration waitTime, Duration commandTimeout) {
+		given(this.timer.schedule(any(), anyLong())).willAnswer((call) -> {
+			this.tasks.add(call.getArgument(0));
+			this.delays.add(Duration.ofNanos(call.getArgument(1)));
+			return null;
+		});
+		AsyncLimit limit = new AsyncLimit(this.timer, () -> {
+		});
+		limit.set(Deadline.after(this.clock, waitTime), commandTimeout);
+		return limit;
+	}
+
+	@Test
+	void callUnderWayHasATenthOfASecondBeyondTheWaitTime() {
+		AsyncLimit limit = limit(Duration.ofSeconds(10), Duration.ofMillis(50));
+		limit.begin();
+		this.tasks.get(0).run();
+		assertThat(this.delays).containsExactly(Duration.ofSeconds(10), Duration.ofMillis(100));
+		then(this.timer).should(never()).callbackOfTimer(any());
+		this.tasks.get(1).run();
+		then(this.timer).should().callbackOfTimer(any());
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "PT1H, PT1H", "PT0.05S, PT1S" })
+	void tryHasTheTimeOfACallAndASecondAtLeast(Duration commandTimeout, Duration expected) {
+		limit(Duration.ZERO, commandTimeout);
+		assertThat(this.delays).containsExactly(expected);
+	}
 
 	/**
 	 * The next key of a set is requested when the time of the caller is over already.

@@ -54,6 +54,18 @@ class SharedAlarmTests {
 	}
 
 	@Test
+	void formerAlarmIsCancelled() {
+		List<CompletableFuture<Void>> alarms = new ArrayList<>();
+		SharedAlarm alarm = alarm((task, delay) -> {
+			alarms.add(new CompletableFuture<>());
+			return alarms.get(alarms.size() - 1);
+		});
+		alarm.wakeIn(2 * SECOND);
+		alarm.wakeIn(SECOND);
+		assertThat(alarms).extracting(CompletableFuture::isCancelled).containsExactly(true, false);
+	}
+
+	@Test
 	void formerAlarmRingsIfNoOtherCanBeScheduled() {
 		CompletableFuture<Void> former = new CompletableFuture<>();
 		SharedAlarm alarm = alarm((task, delay) -> {

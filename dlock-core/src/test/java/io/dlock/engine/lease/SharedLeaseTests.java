@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LockRequest;
 import io.dlock.LossType;
 import io.dlock.engine.TestContexts;
 import io.dlock.engine.concurrent.TurnedClock;
@@ -32,6 +33,23 @@ class SharedLeaseTests {
 		assertThat(this.lease.leave(this.lease.holder())).isFalse();
 		assertThat(this.lease.leave(second)).isTrue();
 		assertThat(this.lease.join(this.context)).isNull();
+	}
+
+	@Test
+	void leaseIsForgottenAfterItsLastReader() {
+		SharedLeases leases = new SharedLeases(0);
+		leases.open(this.lease, this.context);
+		assertThat(leases.size()).isOne();
+		this.lease.leave(this.lease.holder());
+		assertThat(leases.size()).isZero();
+	}
+
+	@Test
+	void alarmOfTheLeaseIsThatOfTheReaderWhoseMaxHoldEndsFirst() {
+		LockRequest limited = LockRequest.builder("key").maxHold(Duration.ofSeconds(4)).build();
+		this.lease.holder().details(new HoldDetails(limited, limited.maxHold(), this.clock));
+		assertThat(this.lease.join(this.context)).isNotNull();
+		assertThat(this.lease.nanosUntilEnd()).isLessThanOrEqualTo(Duration.ofSeconds(4).toNanos());
 	}
 
 	@Test

@@ -77,6 +77,15 @@ class MemberQueuesTests {
 		assertThat(this.queues.waiting()).containsExactly(first);
 	}
 
+	@Test
+	void requestWithAPermitOnOfferIsNotOvertaken() {
+		QueuedRequest first = join(1);
+		this.queues.answer(first, QueueAnswer.refused(null, first.context()));
+		assertThat(this.members.pass(released())).isTrue();
+		assertThat(join(2).isFirst()).isFalse();
+		assertThat(this.members.claim(first)).isNotNull();
+	}
+
 	/**
 	 * The request is overtaken while it finds its first permit too late, and is on offer
 	 * the second one before it goes back to its queue.
