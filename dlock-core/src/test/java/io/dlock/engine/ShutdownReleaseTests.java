@@ -94,7 +94,10 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 			awaitQuietly(answer);
 			throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
 		};
-		CompletableFuture<Void> released = held.releaseAsync();
+		CompletableFuture<Void> released = inOtherThread(() -> {
+			held.release();
+			return null;
+		});
 		asked.await();
 		assertThatCloseWaits(patient, answer::countDown);
 		assertThat(isFreeInStore(held.key())).isTrue();
