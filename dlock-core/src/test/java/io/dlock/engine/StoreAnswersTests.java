@@ -27,6 +27,7 @@ class StoreAnswersTests {
 	@Test
 	void storeAnswersForTwoTimeoutsAfterItsLatestAnswer() {
 		assertThat(this.acquirer.isStoreAnswering()).as("before its first answer").isFalse();
+		this.clock.pass(TIMEOUT);
 		this.acquirer.storeAnswered(this.clock.now());
 		this.clock.pass(TIMEOUT.multipliedBy(19).dividedBy(10));
 		this.acquirer.storeAnswered(this.clock.now());
