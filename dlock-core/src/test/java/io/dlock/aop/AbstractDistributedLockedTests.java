@@ -15,16 +15,33 @@ import io.dlock.store.memory.MemoryLockStore;
 
 public abstract class AbstractDistributedLockedTests {
 
+	/**
+	 * A thread of the engine that comes later fails a request that does not wait.
+	 */
+	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(5);
+
 	protected final MemoryLockStore store = new MemoryLockStore();
 
-	protected final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.builder()
-				.commandTimeout(Duration.ofMillis(50))
-				.waitTime(Duration.ZERO)
-				.shutdownTimeout(Duration.ZERO)
-				.build());
+	protected final LeaseLockRegistry registry;
 
 	protected final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	protected AbstractDistributedLockedTests() {
+		this(COMMAND_TIMEOUT);
+	}
+
+	/**
+	 * Create a registry for leases that are short.
+	 * @param commandTimeout at most a quarter of each lease that is renewed
+	 */
+	protected AbstractDistributedLockedTests(Duration commandTimeout) {
+		this.registry = new LeaseLockRegistry(this.store,
+				LockSettings.builder()
+					.commandTimeout(commandTimeout)
+					.waitTime(Duration.ZERO)
+					.shutdownTimeout(Duration.ZERO)
+					.build());
+	}
 
 	@AfterEach
 	void close() {

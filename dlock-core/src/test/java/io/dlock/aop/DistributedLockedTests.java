@@ -254,7 +254,7 @@ class DistributedLockedTests extends AbstractDistributedLockedTests {
 	// where the annotation may stand
 
 	@Retention(RetentionPolicy.RUNTIME)
-	@DistributedLocked(name = "stock", lease = "10s", onBusy = OnBusy.SKIP)
+	@DistributedLocked(name = "stock", lease = "20s", onBusy = OnBusy.SKIP)
 	@interface StockLocked {
 
 		@AliasFor(annotation = DistributedLocked.class, attribute = "key")

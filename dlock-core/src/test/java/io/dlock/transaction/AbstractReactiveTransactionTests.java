@@ -95,7 +95,7 @@ abstract class AbstractReactiveTransactionTests {
 			return addAndLose(id).delayElement(Duration.ofSeconds(60));
 		}
 
-		@DistributedLocked(keys = { "#id", "'other/' + #id" }, lease = "2s")
+		@DistributedLocked(keys = { "#id", "'other/' + #id" })
 		@Transactional
 		public Mono<Integer> addUnderTwo(String id, Runnable meanwhile) {
 			return read(id).flatMap((value) -> write(id, value + 1)).doOnNext((value) -> meanwhile.run());
@@ -140,7 +140,7 @@ abstract class AbstractReactiveTransactionTests {
 	final MemoryLockStore store = new MemoryLockStore();
 
 	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.builder().commandTimeout(Duration.ofMillis(50)).shutdownTimeout(Duration.ZERO).build());
+			LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 

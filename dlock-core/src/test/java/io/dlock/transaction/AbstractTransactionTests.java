@@ -43,6 +43,11 @@ abstract class AbstractTransactionTests {
 
 	static final String KEY = "counter";
 
+	/**
+	 * A thread of the engine that comes later fails a request that does not wait.
+	 */
+	static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(5);
+
 	static class Work {
 
 		@DistributedLocked("'counter'")
@@ -82,11 +87,6 @@ abstract class AbstractTransactionTests {
 			body.run();
 		}
 
-		@DistributedLocked(key = "'counter'", lease = "2s")
-		public void runRenewed(Runnable body) {
-			body.run();
-		}
-
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -99,12 +99,7 @@ abstract class AbstractTransactionTests {
 
 	final MemoryLockStore store = new MemoryLockStore();
 
-	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.builder()
-				.commandTimeout(Duration.ofMillis(50))
-				.waitTime(Duration.ZERO)
-				.shutdownTimeout(Duration.ZERO)
-				.build());
+	final LeaseLockRegistry registry;
 
 	final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
@@ -129,6 +124,23 @@ abstract class AbstractTransactionTests {
 	};
 
 	JdbcClient jdbc;
+
+	AbstractTransactionTests() {
+		this(COMMAND_TIMEOUT);
+	}
+
+	/**
+	 * Create a registry for leases that are short.
+	 * @param commandTimeout at most a quarter of each lease that is renewed
+	 */
+	AbstractTransactionTests(Duration commandTimeout) {
+		this.registry = new LeaseLockRegistry(this.store,
+				LockSettings.builder()
+					.commandTimeout(commandTimeout)
+					.waitTime(Duration.ZERO)
+					.shutdownTimeout(Duration.ZERO)
+					.build());
+	}
 
 	Work start(Consumer<DistributedLockedBeanPostProcessor> settings) {
 		this.dataSource.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");

@@ -75,7 +75,11 @@ class RegistriesInTransactionsTests extends AbstractTransactionTests {
 		Pools.createLockTable(this.database, "h2");
 		this.audit = new LeaseLockRegistry(
 				new JdbcLockStore(this.database, JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND)),
-				LockSettings.builder().waitTime(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
+				LockSettings.builder()
+					.commandTimeout(COMMAND_TIMEOUT)
+					.waitTime(Duration.ZERO)
+					.shutdownTimeout(Duration.ZERO)
+					.build());
 		this.context.registerBean("audit", LockRegistry.class, () -> this.audit);
 		this.context.registerBean(Registries.class);
 	}

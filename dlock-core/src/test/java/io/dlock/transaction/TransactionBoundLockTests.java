@@ -21,6 +21,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
+import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
@@ -33,6 +34,19 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * R47: a lock that is taken inside a transaction outlasts it.
  */
 public class TransactionBoundLockTests extends AbstractTransactionTests {
+
+	static class RenewedWork {
+
+		@DistributedLocked(key = "'counter'", lease = "2s")
+		public void runRenewed(Runnable body) {
+			body.run();
+		}
+
+	}
+
+	public TransactionBoundLockTests() {
+		super(Duration.ofMillis(50));
+	}
 
 	@Test
 	void r47LockTakenInsideATransactionIsReleasedAfterTheCommit() {
@@ -103,7 +117,9 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 
 	@Test
 	void r47LockTakenInsideATransactionIsRenewedUntilItsEnd() {
-		Work work = start();
+		this.context.registerBean(RenewedWork.class);
+		start();
+		RenewedWork work = this.context.getBean(RenewedWork.class);
 		long start = System.nanoTime();
 		inTransaction(() -> {
 			work.runRenewed(this::insert);

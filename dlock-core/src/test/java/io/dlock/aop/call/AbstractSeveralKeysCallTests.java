@@ -89,11 +89,6 @@ abstract class AbstractSeveralKeysCallTests extends AbstractDistributedLockedTes
 		public void atLeast(List<String> keys) {
 		}
 
-		@DistributedLocked(keys = "#keys", lease = "300ms", maxHold = "600ms", waitTime = "20s")
-		public void atMost(List<String> keys) {
-			this.runs++;
-		}
-
 		@DistributedLocked(keys = "#keys", waitTime = "20s")
 		public <T> CompletableFuture<T> stage(List<String> keys, Supplier<CompletableFuture<T>> body) {
 			return body.get();

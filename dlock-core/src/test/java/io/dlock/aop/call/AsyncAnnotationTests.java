@@ -151,7 +151,7 @@ public class AsyncAnnotationTests {
 		LeaseLockRegistry lockRegistry(MemoryLockStore store) {
 			return new LeaseLockRegistry(store,
 					LockSettings.builder()
-						.commandTimeout(Duration.ofMillis(50))
+						.commandTimeout(Duration.ofSeconds(5))
 						.shutdownTimeout(Duration.ZERO)
 						.build());
 		}

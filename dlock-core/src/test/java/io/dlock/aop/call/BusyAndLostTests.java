@@ -32,6 +32,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  */
 public class BusyAndLostTests extends AbstractDistributedLockedTests {
 
+	public BusyAndLostTests() {
+		super(Duration.ofMillis(50));
+	}
+
 	static class Busy {
 
 		private int runs;

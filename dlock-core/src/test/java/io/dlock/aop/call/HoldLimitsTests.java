@@ -9,8 +9,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockRequest;
 import io.dlock.OnBusy;
 import io.dlock.aop.AbstractDistributedLockedTests;
 
@@ -22,6 +24,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * The shortest and the longest time a locked method holds its lock.
  */
 public class HoldLimitsTests extends AbstractDistributedLockedTests {
+
+	public HoldLimitsTests() {
+		super(Duration.ofMillis(50));
+	}
 
 	static class Limited {
 
@@ -72,6 +78,37 @@ public class HoldLimitsTests extends AbstractDistributedLockedTests {
 		Limited limited = bean(Limited.class);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::hanging)
 			.withMessageContaining("maxHold of 2500 ms");
+	}
+
+	static class Several {
+
+		private boolean ran;
+
+		@DistributedLocked(keys = { "'b'", "'a'" }, lease = "300ms", maxHold = "600ms", waitTime = "20s")
+		public void atMost() {
+			this.ran = true;
+		}
+
+		public boolean hasRun() {
+			return this.ran;
+		}
+
+	}
+
+	@Test
+	void maxHoldOfSeveralLocksCountsFromTheFirst() {
+		Several several = bean(Several.class);
+		LockHandle other = this.registry.acquireAsync(LockRequest.builder("b").waitTime(Duration.ofSeconds(20)).build())
+			.join();
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				other.releaseAsync();
+			}
+		});
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(several::atMost)
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("a"));
+		assertThat(several.hasRun()).isFalse();
+		Awaitility.await().until(() -> this.store.find("a").isEmpty() && this.store.find("b").isEmpty());
 	}
 
 	static class ShorterThanTheLease {

@@ -88,7 +88,8 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 			awaitLoss();
 		}
 
-		@DistributedLimit(name = "export", limit = "1", lease = "1s", maxHold = "1s", onLost = OnLost.IGNORE)
+		@DistributedLimit(name = "export", limit = "1", lease = "1s", renew = false, maxHold = "1s",
+				onLost = OnLost.IGNORE)
 		public String losingCarelessly() {
 			awaitLoss();
 			return "done";

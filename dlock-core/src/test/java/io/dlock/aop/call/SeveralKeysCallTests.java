@@ -1,6 +1,5 @@
 package io.dlock.aop.call;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -14,11 +13,8 @@ import org.slf4j.MDC;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
-import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
-import io.dlock.LockRequest;
-import io.dlock.LockSet;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.ForcedLoss;
 import io.dlock.test.Patience;
@@ -115,22 +111,6 @@ public class SeveralKeysCallTests extends AbstractSeveralKeysCallTests {
 		this.stock.atLeast(BOTH);
 		assertThat(isFree("a") || isFree("b")).isFalse();
 		assertThat(LockContext.all()).isEmpty();
-	}
-
-	@Test
-	void maxHoldCountsFromTheFirstLock() {
-		LockSet other = this.registry
-			.acquireAllAsync(LockRequest.builder("b").lease(Duration.ofSeconds(30)).build(), List.of("b"))
-			.join();
-		this.registry.addListener((event) -> {
-			if (event instanceof LockEvent.Lost) {
-				other.releaseAsync();
-			}
-		});
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.stock.atMost(BOTH))
-			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("a"));
-		assertThat(this.stock.getRuns()).isZero();
-		awaitNothingLeft();
 	}
 
 	@Test

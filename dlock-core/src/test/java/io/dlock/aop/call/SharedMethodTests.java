@@ -58,7 +58,8 @@ public class SharedMethodTests extends AbstractDistributedLockedTests {
 			return body.get();
 		}
 
-		@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, lease = "1s", maxHold = "1s")
+		@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, lease = "1s", renew = false,
+				maxHold = "1s")
 		public void readTooLong(String product) {
 			LockHandle handle = LockHandle.current().orElseThrow();
 			Awaitility.await().until(() -> !handle.isValid());

@@ -67,7 +67,8 @@ public class StoreFailureTests {
 		createTable();
 		this.store = new JdbcLockStore(this.dataSource,
 				JdbcLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND));
-		this.registry = new LeaseLockRegistry(this.store, LockSettings.builder().waitTime(Duration.ZERO).build());
+		this.registry = new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).waitTime(Duration.ZERO).build());
 		this.registry.addListener(this.events::add);
 	}
 
