@@ -34,16 +34,36 @@ abstract class AbstractLeaseLockRegistryTests {
 	 */
 	static final Duration SHORT_LEASE = Duration.ofSeconds(2);
 
+	/**
+	 * A thread that comes later fails a request that does not wait, and a registry that
+	 * closes releases nothing after two of them.
+	 */
+	static final Duration COMMAND_TIMEOUT = LEASE.dividedBy(4);
+
+	/**
+	 * For short leases that are renewed, and for tests that wait until it is over.
+	 */
+	static final Duration SHORT_COMMAND_TIMEOUT = Duration.ofMillis(50);
+
 	final TroubledStore store = new TroubledStore();
 
-	final LockSettings settings = LockSettings.builder()
-		.commandTimeout(Duration.ofMillis(50))
-		.waitTime(Duration.ofSeconds(5))
-		.shutdownTimeout(Duration.ZERO)
-		.instance("test")
-		.build();
+	final LockSettings settings;
 
-	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store, this.settings);
+	final LeaseLockRegistry registry;
+
+	AbstractLeaseLockRegistryTests() {
+		this(COMMAND_TIMEOUT);
+	}
+
+	AbstractLeaseLockRegistryTests(Duration commandTimeout) {
+		this.settings = LockSettings.builder()
+			.commandTimeout(commandTimeout)
+			.waitTime(Duration.ofSeconds(5))
+			.shutdownTimeout(Duration.ZERO)
+			.instance("test")
+			.build();
+		this.registry = new LeaseLockRegistry(this.store, this.settings);
+	}
 
 	/**
 	 * A test must not wait until a lock that it wants to be released ends by itself.

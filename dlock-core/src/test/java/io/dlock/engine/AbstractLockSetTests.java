@@ -15,6 +15,11 @@ abstract class AbstractLockSetTests extends AbstractLeaseLockRegistryTests {
 	final LockRequest immediate = noWait("set");
 
 	AbstractLockSetTests(boolean batches) {
+		this(batches, COMMAND_TIMEOUT);
+	}
+
+	AbstractLockSetTests(boolean batches, Duration commandTimeout) {
+		super(commandTimeout);
 		this.store.batches = batches;
 	}
 

@@ -26,6 +26,14 @@ abstract class AbstractMemberTests extends AbstractLeaseLockRegistryTests {
 
 	private final List<LockHandle> held = new ArrayList<>();
 
+	AbstractMemberTests() {
+		this(COMMAND_TIMEOUT);
+	}
+
+	AbstractMemberTests(Duration commandTimeout) {
+		super(commandTimeout);
+	}
+
 	@AfterEach
 	void nothingIsLeftOfTheOther() {
 		this.held.forEach(LockHandle::release);
@@ -51,7 +59,10 @@ abstract class AbstractMemberTests extends AbstractLeaseLockRegistryTests {
 	 */
 	final LeaseLockRegistry asking() {
 		return new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofMillis(50)).handOffMaxDuration(Duration.ZERO).build());
+				LockSettings.builder()
+					.commandTimeout(this.settings.commandTimeout())
+					.handOffMaxDuration(Duration.ZERO)
+					.build());
 	}
 
 	/**

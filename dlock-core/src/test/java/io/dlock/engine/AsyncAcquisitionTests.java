@@ -39,7 +39,7 @@ class AsyncAcquisitionTests {
 	private final TroubledStore store = new TroubledStore();
 
 	private final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
-			LockSettings.builder().commandTimeout(Duration.ofMillis(50)).shutdownTimeout(Duration.ZERO).build());
+			LockSettings.builder().commandTimeout(LEASE.dividedBy(4)).shutdownTimeout(Duration.ZERO).build());
 
 	@AfterEach
 	void nothingIsLeft() {
@@ -240,13 +240,16 @@ class AsyncAcquisitionTests {
 
 	@Test
 	void closingFailsPendingRequests() throws Exception {
+		LeaseLockRegistry closing = new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofMillis(50)).shutdownTimeout(Duration.ZERO).build());
+		LockRequest request = LockRequest.builder("key").waitTime(LockRequest.FOREVER).build();
 		CountDownLatch hold = new CountDownLatch(1);
 		holdElsewhere("key");
 		CountDownLatch arrived = this.store.holdAcquires(hold);
-		CompletableFuture<LockHandle> trying = acquire("key", LockRequest.FOREVER);
-		CompletableFuture<LockHandle> queued = acquire("key", LockRequest.FOREVER);
+		CompletableFuture<LockHandle> trying = closing.acquireAsync(request);
+		CompletableFuture<LockHandle> queued = closing.acquireAsync(request);
 		arrived.await();
-		this.registry.close();
+		closing.close();
 		hold.countDown();
 		for (CompletableFuture<LockHandle> waiter : List.of(trying, queued)) {
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)

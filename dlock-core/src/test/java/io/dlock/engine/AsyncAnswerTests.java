@@ -130,7 +130,7 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 
 	@Test
 	void requestBehindLocalHolderIsBusyWhileTheStoreIsStopped() throws Exception {
-		LockHandle held = acquire("key", Duration.ZERO).get();
+		LockHandle held = acquire("key", Duration.ofSeconds(30)).get();
 		this.store.holdAcquires(this.done);
 		for (int i = 0; i < 2 * EngineThreads.WORKERS; i++) {
 			acquire("other " + i, Duration.ofSeconds(100));

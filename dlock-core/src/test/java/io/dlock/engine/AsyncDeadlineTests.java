@@ -110,7 +110,7 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 			attached.countDown();
 			assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
 		}
-		LockHandle held = acquire("key", Duration.ZERO).get();
+		LockHandle held = acquire("key", Duration.ofSeconds(30)).get();
 		CompletableFuture<LockHandle> next = acquire("key", Duration.ofSeconds(30));
 		Awaitility.await().until(() -> TestContexts.waiters(this.registry, "key") == 1);
 		held.release();
@@ -129,7 +129,7 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		for (int i = 0; i < 100; i++) {
 			acquire("key " + i, Duration.ofHours(1)).join().release();
 		}
-		LockHandle held = acquire("key", Duration.ZERO).join();
+		LockHandle held = acquire("key", Duration.ofSeconds(30)).join();
 		for (int i = 0; i < 100; i++) {
 			CompletableFuture<LockHandle> waiting = acquire("key", Duration.ofHours(1));
 			Awaitility.await()

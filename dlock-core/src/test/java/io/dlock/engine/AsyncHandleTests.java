@@ -42,7 +42,7 @@ class AsyncHandleTests {
 	private LeaseLockRegistry registry() {
 		return new LeaseLockRegistry(this.store,
 				LockSettings.builder()
-					.commandTimeout(Duration.ofMillis(50))
+					.commandTimeout(Duration.ofSeconds(5))
 					.waitTime(Duration.ZERO)
 					.shutdownTimeout(Duration.ZERO)
 					.build());

@@ -25,6 +25,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  */
 class LeaseClockTests extends AbstractLeaseLockRegistryTests {
 
+	LeaseClockTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	@Test
 	void lockLostInTheMiddleOfAnAssertionIsNotCalledReleased() {
 		Thread holder = Thread.currentThread();

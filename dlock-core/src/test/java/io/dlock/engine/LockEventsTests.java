@@ -42,6 +42,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LockEventsTests extends AbstractLeaseLockRegistryTests {
 
+	LockEventsTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
 	private static LockRequestBuilder shortLease(String key) {
@@ -89,14 +93,16 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void busyEventFollowsTheDepartureFromTheQueue() {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build());
 		holdElsewhere("key", LEASE);
-		this.registry.addListener((event) -> {
-			assertThat(this.registry.queues().size()).isZero();
+		patient.addListener((event) -> {
+			assertThat(patient.queues().size()).isZero();
 			this.events.add(event);
 		});
-		assertThat(this.registry.tryAcquire("key", Duration.ofMillis(20))).isEmpty();
-		assertThat(this.registry.lock("key").tryLock()).isFalse();
-		assertThat(this.registry.acquireAsync(noWait("key"))).failsWithin(LEASE)
+		assertThat(patient.tryAcquire("key", Duration.ofMillis(20))).isEmpty();
+		assertThat(patient.lock("key").tryLock()).isFalse();
+		assertThat(patient.acquireAsync(noWait("key"))).failsWithin(LEASE)
 			.withThrowableOfType(Exception.class)
 			.withCauseInstanceOf(LockBusyException.class);
 		awaitEvents(Busy.class, Busy.class, Busy.class);
@@ -104,6 +110,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		assertThat(this.events).allSatisfy((event) -> assertThat(((Busy) event).holder()).isNotNull()
 			.extracting(LockInfo::holder)
 			.isEqualTo("another instance"));
+		patient.close();
 	}
 
 	@Test

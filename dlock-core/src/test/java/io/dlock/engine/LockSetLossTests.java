@@ -36,7 +36,7 @@ import static org.mockito.Mockito.mock;
 class LockSetLossTests extends AbstractLockSetTests {
 
 	LockSetLossTests(boolean batches) {
-		super(batches);
+		super(batches, SHORT_COMMAND_TIMEOUT);
 	}
 
 	@Test

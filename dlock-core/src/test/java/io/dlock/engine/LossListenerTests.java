@@ -22,6 +22,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LossListenerTests extends AbstractLeaseLockRegistryTests {
 
+	LossListenerTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	@Test
 	void throwingOrBlockingListenerDelaysNoOther() throws Exception {
 		CountDownLatch block = new CountDownLatch(1);

@@ -33,6 +33,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  */
 class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 
+	LostAnswersTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	@Test
 	void r24b1LostReplyToAnAcquireIsResolvedWithinTheWait() {
 		this.store.lostAcquireReplies.set(2);
@@ -248,7 +252,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		}
 		int releases = this.store.releases.get();
 		this.store.lostAcquireReplies.set(0);
-		this.registry.acquireAsync(request("healthy", LEASE, Duration.ZERO)).get();
+		this.registry.acquireAsync(request("healthy", LEASE, LEASE)).get();
 		assertThat(this.store.releases.get() - releases).as("one attempt a round, not one for each").isLessThan(100);
 		this.store.beforeRelease = () -> {
 		};

@@ -30,6 +30,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class MinHoldTests extends AbstractLeaseLockRegistryTests {
 
+	MinHoldTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	private static final Duration MIN_HOLD = Duration.ofMillis(400);
 
 	private static final Duration LONG = Duration.ofMinutes(5);
@@ -256,7 +260,8 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void r51LockTakenAwayByShutdownIsKept() {
-		LeaseLockRegistry closing = new LeaseLockRegistry(this.store, this.settings);
+		LeaseLockRegistry closing = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build());
 		LockHandle handle = closing.acquire(minHold(LONG).build());
 		closing.close();
 		assertThat(leftInStore()).isGreaterThan(LEASE);

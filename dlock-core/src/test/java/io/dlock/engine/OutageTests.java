@@ -129,8 +129,12 @@ class OutageTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void outageEndsAWaitWithoutEndAfterALease() {
 		this.store.down = true;
-		assertThatExceptionOfType(LockStoreException.class)
-			.isThrownBy(() -> this.registry.acquire(request("key", Duration.ofMillis(250), LockRequest.FOREVER)));
+		LockRequest request = LockRequest.builder("key")
+			.lease(Duration.ofMillis(250))
+			.renew(false)
+			.waitTime(LockRequest.FOREVER)
+			.build();
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(request));
 	}
 
 	/**

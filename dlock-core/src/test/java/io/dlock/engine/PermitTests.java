@@ -105,10 +105,7 @@ class PermitTests extends AbstractMemberTests {
 	@Test
 	void permitIsPassedOnWithoutTheStore() {
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				io.dlock.LockSettings.builder()
-					.commandTimeout(Duration.ofMillis(50))
-					.handOffMaxDuration(LEASE)
-					.build());
+				this.settings.toBuilder().handOffMaxDuration(LEASE).build());
 		LockHandle held = patient.acquirePermitAsync(request("key"), 1).join();
 		List<CompletableFuture<LockHandle>> waiting = IntStream.range(0, 3)
 			.mapToObj((i) -> patient.acquirePermitAsync(request("key"), 1))

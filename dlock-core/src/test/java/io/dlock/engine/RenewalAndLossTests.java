@@ -31,6 +31,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  */
 class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
+	RenewalAndLossTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	@Test
 	void leaseIsRenewedWhileTheLockIsHeld() {
 		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
@@ -97,7 +101,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		TurnedClock clock = new TurnedClock();
 		TroubledStore store = new TroubledStore(new MemoryLockStore(clock::nanoTime));
 		try (LeaseLockRegistry turned = new LeaseLockRegistry(store, this.settings, clock)) {
-			LockHandle handle = turned.acquireAsync(request("key", LEASE, Duration.ZERO)).join();
+			LockHandle handle = turned.acquireAsync(request("key", LEASE, LEASE)).join();
 			BooleanSupplier renewed = () -> handle.remaining().compareTo(LEASE.dividedBy(4).multipliedBy(3)) > 0;
 			for (int reading = 1; reading < 8; reading++) {
 				int failing = reading;

@@ -24,6 +24,10 @@ import static org.assertj.core.api.Assertions.tuple;
 
 class SharedLockTests extends AbstractMemberTests {
 
+	SharedLockTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	@Test
 	void readersOfOneProcessShareOneLease() {
 		LockHandle one = hold(this.registry, shared("key").build());

@@ -32,6 +32,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 
+	ShutdownReleaseTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	@Test
 	void r51LockGrantedDuringTheStopIsGivenBack() throws Exception {
 		CountDownLatch answer = new CountDownLatch(1);
@@ -214,15 +218,17 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 	 */
 	@Test
 	void r51PendingRevocationsAreRepeatedOnce() {
+		LeaseLockRegistry closing = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build());
 		this.store.lostAcquireReplies.set(1);
 		this.store.beforeRelease = () -> {
 			if (Thread.currentThread().getName().startsWith("dlock-revoker")) {
 				throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
 			}
 		};
-		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> closing.acquire(noWait("key")));
 		assertThat(isFreeInStore("key")).isFalse();
-		this.registry.close();
+		closing.close();
 		assertThat(isFreeInStore("key")).isTrue();
 	}
 

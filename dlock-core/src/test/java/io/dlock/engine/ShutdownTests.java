@@ -32,6 +32,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class ShutdownTests extends AbstractLeaseLockRegistryTests {
 
+	ShutdownTests() {
+		super(SHORT_COMMAND_TIMEOUT);
+	}
+
 	@Test
 	void threadsOfAnOpenRegistryKeepNoProcessAlive() throws Exception {
 		this.registry.acquireAsync(LockRequest.of("key")).get().release();
@@ -181,11 +185,13 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void r51HeldLocksAreTakenAwayAndTheirHoldersTold() throws Exception {
-		LockHandle handle = this.registry.acquire("key");
+		LeaseLockRegistry closing = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build());
+		LockHandle handle = closing.acquire("key");
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
 		this.store.beforeRelease = () -> assertThat(handle.isValid()).as("first told, then released").isFalse();
-		this.registry.close();
+		closing.close();
 		told.get();
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release)
