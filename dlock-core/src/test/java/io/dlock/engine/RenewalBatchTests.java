@@ -264,8 +264,15 @@ class RenewalBatchTests extends AbstractRenewalBatchTests {
 		handle.release();
 		this.clock.pass(Duration.ofSeconds(7));
 		this.store.down = false;
-		Awaitility.await().until(() -> this.registry.revoker().size() == 0);
+		long begin = this.clock.nanoTime();
+		Awaitility.await().until(() -> {
+			// the pause after one that failed
+			this.clock.pass(Duration.ofMillis(1));
+			return this.registry.revoker().size() == 0;
+		});
 		assertThat(this.store.memory.find("key")).isEmpty();
+		assertThat(Duration.ofNanos(this.clock.nanoTime() - begin)).as("before its lease ends")
+			.isLessThan(Duration.ofSeconds(1));
 	}
 
 }
