@@ -17,6 +17,7 @@ import io.dlock.LockSettings;
 import io.dlock.console.ForcedRelease;
 import io.dlock.store.LockStore;
 import io.dlock.test.MariaDbServer;
+import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -64,8 +65,8 @@ class ForcedReleaseIntegrationTests {
 
 	private void lockIsTakenAway(String address) throws Exception {
 		LockRequest request = LockRequest.builder(this.key).waitTime(LockRequest.FOREVER).reason("a report").build();
-		try (LockStore stuckStore = HolderProcess.store(address, this.settings.commandTimeout());
-				LockStore store = HolderProcess.store(address, this.settings.commandTimeout());
+		try (LockStore stuckStore = HolderProcess.store(address, Patience.COMMAND);
+				LockStore store = HolderProcess.store(address, Patience.COMMAND);
 				LeaseLockRegistry stuck = new LeaseLockRegistry(stuckStore,
 						this.settings.toBuilder().instance("stuck instance").build());
 				LeaseLockRegistry operator = new LeaseLockRegistry(store, this.settings)) {
@@ -88,7 +89,7 @@ class ForcedReleaseIntegrationTests {
 				.isEqualTo(ForcedRelease.OTHER_TOKEN);
 			handle.assertHeld();
 			assertThat(operator.console().forceRelease(seen.key(), seen.token())).isEqualTo(ForcedRelease.RELEASED);
-			assertThat(next).as("who waits is told").succeedsWithin(Duration.ofSeconds(5));
+			assertThat(next).as("who waits is told").succeedsWithin(Patience.EVENTUALLY);
 			assertThat(next.get().token()).isGreaterThan(handle.token());
 			assertThat(lost).as("at its next renewal").succeedsWithin(LEASE);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);

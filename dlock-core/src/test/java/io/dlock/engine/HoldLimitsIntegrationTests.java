@@ -15,6 +15,7 @@ import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -60,6 +61,8 @@ class HoldLimitsIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void minHoldBeyondTheLeaseOutlivesTheInstance(String address) {
+		// opened before the lock is held, which may take longer than it is
+		Instance there = new Instance(address);
 		Duration minHold = LEASE.plusSeconds(1);
 		long acquired;
 		long token;
@@ -69,7 +72,7 @@ class HoldLimitsIntegrationTests {
 			token = handle.token();
 			handle.release();
 		}
-		try (Instance there = new Instance(address)) {
+		try (there) {
 			LockInfo kept = there.registry.find(this.key).orElseThrow();
 			assertThat(kept.token()).isEqualTo(token);
 			assertThat(Duration.between(kept.since(), kept.until())).isGreaterThanOrEqualTo(minHold.minusMillis(20));
@@ -84,9 +87,10 @@ class HoldLimitsIntegrationTests {
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void maxHoldEndsRenewalAndFreesTheLock(String address) {
 		try (Instance here = new Instance(address); Instance there = new Instance(address)) {
-			Duration maxHold = LEASE.plusSeconds(1);
+			Duration lease = LEASE.plusSeconds(1);
+			Duration maxHold = lease.plusMillis(500);
 			long start = System.nanoTime();
-			LockHandle hanging = here.registry.acquire(request().maxHold(maxHold).build());
+			LockHandle hanging = here.registry.acquire(request().lease(lease).maxHold(maxHold).build());
 			Awaitility.await().until(() -> !hanging.isValid());
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(maxHold);
 			LockHandle next = there.registry.acquire(request().build());
@@ -104,7 +108,7 @@ class HoldLimitsIntegrationTests {
 		private final LeaseLockRegistry registry;
 
 		private Instance(String address) {
-			this.store = HolderProcess.store(address, HoldLimitsIntegrationTests.this.settings.commandTimeout());
+			this.store = HolderProcess.store(address, Patience.COMMAND);
 			this.registry = new LeaseLockRegistry(this.store, HoldLimitsIntegrationTests.this.settings);
 		}
 

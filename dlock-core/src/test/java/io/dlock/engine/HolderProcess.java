@@ -47,7 +47,7 @@ final class HolderProcess {
 	public static void main(String[] args) throws Exception {
 		Duration lease = Duration.ofMillis(Long.parseLong(args[2]));
 		LockSettings settings = LockSettings.builder().lease(lease).commandTimeout(lease.dividedBy(4)).build();
-		try (LockStore store = store(args[0], settings.commandTimeout());
+		try (LockStore store = store(args[0], Patience.COMMAND);
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings)) {
 			LockHandle handle = registry.acquire(LockRequest.builder(args[1]).waitTime(LockRequest.FOREVER).build());
 			System.out.println("HELD " + handle.token());

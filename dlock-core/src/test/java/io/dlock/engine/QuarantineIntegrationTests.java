@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(240)
 class QuarantineIntegrationTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(4);
+	private static final Duration LEASE = Duration.ofSeconds(5);
 
 	private final LockSettings settings = LockSettings.builder()
 		.lease(LEASE)

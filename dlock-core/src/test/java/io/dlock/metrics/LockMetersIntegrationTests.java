@@ -28,6 +28,7 @@ import io.dlock.store.redis.RedisLockStore;
 import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.LocalServer;
+import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
@@ -42,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(120)
 class LockMetersIntegrationTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(4);
+	private static final Duration LEASE = Duration.ofSeconds(5);
 
 	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
@@ -60,14 +61,14 @@ class LockMetersIntegrationTests {
 		return type.equals("redis") ? RedisServer.start() : PostgresServer.start();
 	}
 
-	private static LockStore store(LocalServer server) {
+	private static LockStore store(LocalServer server, Duration commandTimeout) {
 		if (server instanceof RedisServer redis) {
 			LettuceConnectionFactory factory = LettuceFactories.create(redis.host(), redis.port());
-			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
+			return new RedisLockStore(factory, RedisLockStoreSettings.defaults().withCommandTimeout(commandTimeout));
 		}
 		HikariDataSource pool = Pools.create((PostgresServer) server);
 		Pools.createLockTable(pool, "postgresql");
-		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(COMMAND_TIMEOUT));
+		return new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(commandTimeout));
 	}
 
 	private LockRequestBuilder request() {
@@ -90,7 +91,7 @@ class LockMetersIntegrationTests {
 			assertThat(there.timer("dlock.wait", "acquired").count()).isOne();
 			assertThat(here.timer("dlock.hold", "released").totalTime(TimeUnit.MILLISECONDS))
 				.isGreaterThanOrEqualTo(100);
-			assertThat(here.meters.get("dlock.remaining").timer().max(TimeUnit.MILLISECONDS)).isBetween(1.0, 4000.0);
+			assertThat(here.meters.get("dlock.remaining").timer().max(TimeUnit.MILLISECONDS)).isBetween(1.0, 5000.0);
 			assertThat(here.count("dlock.lost", "reason", "expired")).isZero();
 		}
 	}
@@ -114,7 +115,7 @@ class LockMetersIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("servers")
 	void serverThatIsGoneIsAFailureAndThenALoss(String type) {
-		try (LocalServer server = own(type); Instance here = new Instance(server)) {
+		try (LocalServer server = own(type); Instance here = new Instance(server, COMMAND_TIMEOUT)) {
 			LockHandle handle = here.registry.acquireAsync(request().build()).join();
 			server.kill();
 			LockRequestBuilder impatient = LockRequest.builder("other").name("orders").waitTime(Duration.ZERO);
@@ -143,7 +144,11 @@ class LockMetersIntegrationTests {
 		private final LeaseLockRegistry registry;
 
 		private Instance(LocalServer server) {
-			this.store = store(server);
+			this(server, Patience.COMMAND);
+		}
+
+		private Instance(LocalServer server, Duration commandTimeout) {
+			this.store = store(server, commandTimeout);
 			this.registry = new LeaseLockRegistry(this.store,
 					LockSettings.builder()
 						.lease(LEASE)

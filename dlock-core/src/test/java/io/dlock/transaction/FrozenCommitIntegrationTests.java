@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(180)
 class FrozenCommitIntegrationTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(4);
+	private static final Duration LEASE = Duration.ofSeconds(5);
 
 	private final String id = "counter/" + UUID.randomUUID();
 
@@ -97,7 +97,7 @@ class FrozenCommitIntegrationTests {
 			try (CommitterProcess frozen = CommitterProcess.start(database, LEASE, this.id, Place.ROW_LOCKED)) {
 				frozen.await("WAITING");
 				frozen.freeze();
-				LockRequest request = LockRequest.builder(this.id).waitTime(LEASE.multipliedBy(3)).build();
+				LockRequest request = LockRequest.builder(this.id).waitTime(LEASE.multipliedBy(2)).build();
 				assertThatExceptionOfType(RuntimeException.class)
 					.isThrownBy(() -> successor.registry().acquire(request))
 					.isInstanceOfAny(LockStoreException.class, LockBusyException.class);

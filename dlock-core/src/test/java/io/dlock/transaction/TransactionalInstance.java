@@ -206,7 +206,7 @@ final class TransactionalInstance implements AutoCloseable {
 			.shutdownTimeout(Duration.ZERO)
 			.build();
 		this.store = Patience.connected(new JdbcLockStore(this.pool,
-				JdbcLockStoreSettings.defaults().withCommandTimeout(settings.commandTimeout())));
+				JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(3))));
 		this.registry = new LeaseLockRegistry(this.store, settings);
 		this.context.registerBean(DistributedLockedBeanPostProcessor.class, () -> {
 			DistributedLockedBeanPostProcessor postProcessor = new DistributedLockedBeanPostProcessor(
