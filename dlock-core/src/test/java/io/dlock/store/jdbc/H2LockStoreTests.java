@@ -155,8 +155,9 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 		catch (StoreException ex) {
 			assertThat(ex.effect()).isEqualTo(StoreException.Effect.NONE);
 		}
-		assertThat(Thread.interrupted()).isTrue();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
 		store.close();
+		assertThat(Thread.interrupted()).isTrue();
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(before).as("none is left").containsAll(threads("dlock:housekeeper")));
 	}
