@@ -2,6 +2,7 @@ package io.dlock.store.jdbc;
 
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
+import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 import javax.management.ObjectName;
@@ -68,6 +70,47 @@ class LockPoolTests {
 			}
 			assertThat(log.messages()).filteredOn((line) -> line.contains("dlock")).isEmpty();
 		}
+	}
+
+	/**
+	 * The end of a pool waits for a thread that connects, and would be broken off.
+	 */
+	@Test
+	void r50InterruptedThreadClosesAPoolThatConnects() {
+		CountDownLatch connecting = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		String name = "pool-" + UUID.randomUUID();
+		HikariDataSource pool = new HikariDataSource();
+		pool.setInitializationFailTimeout(-1);
+		pool.setPoolName(name);
+		pool.setConnectionTimeout(250);
+		pool.setMinimumIdle(1);
+		pool.setDataSource(new DelegatingDataSource(new JdbcDataSource()) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				connecting.countDown();
+				try {
+					answer.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				throw new SQLException("no connection");
+			}
+
+		});
+		assertThatExceptionOfType(SQLException.class).isThrownBy(pool::getConnection);
+		assertThat(connecting.getCount()).isZero();
+		Thread.currentThread().interrupt();
+		LockPools.close(pool);
+		assertThat(Thread.interrupted()).isTrue();
+		answer.countDown();
+		Awaitility.await()
+			.until(() -> Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.noneMatch((thread) -> thread.getName().startsWith(name)));
 	}
 
 	/**
