@@ -299,8 +299,9 @@ class LockSetBatchTests extends AbstractLockSetTests {
 		awaitFree("a", "b", "d");
 		assertThat(this.store.acquiredTogether).hasSize(1);
 		assertThat(this.store.acquires).hasValue(4);
-		assertThat(this.events).containsExactlyInAnyOrder("Acquired a", "Acquired b", "Busy c", "Released a",
-				"Released b");
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(this.events).containsExactlyInAnyOrder("Acquired a", "Acquired b", "Busy c",
+					"Released a", "Released b"));
 		this.events.clear();
 		this.registry.acquireAll(this.immediate, List.of("a", "b")).release();
 		assertThat(this.events).containsExactly("Acquired a", "Acquired b", "Released b", "Released a");
@@ -361,7 +362,7 @@ class LockSetBatchTests extends AbstractLockSetTests {
 
 	@Test
 	void minHoldOfEachLockStands() {
-		LockRequest template = LockRequest.builder("set").lease(LEASE).minHold(Duration.ofMillis(100)).build();
+		LockRequest template = LockRequest.builder("set").lease(LEASE).minHold(Duration.ofSeconds(3)).build();
 		this.registry.acquireAll(template, List.of("a", "b")).release();
 		assertThat(List.of("a", "b")).noneMatch(this::isTakenByAStranger);
 		assertThat(this.store.releasedTogether).isEmpty();

@@ -182,16 +182,19 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		CountDownLatch asked = new CountDownLatch(1);
 		CountDownLatch answer = new CountDownLatch(1);
 		Thread closing = Thread.currentThread();
-		this.registry.acquireAsync(LockRequest.of("a")).join();
-		this.registry.acquireAsync(LockRequest.of("b")).join();
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
+		turned.acquireAsync(LockRequest.of("a")).join();
+		turned.acquireAsync(LockRequest.of("b")).join();
 		this.store.beforeRelease = () -> {
 			if (Thread.currentThread() != closing) {
 				asked.countDown();
 				awaitQuietly(answer);
 			}
 			awaitQuietly(asked);
+			clock.pass(this.settings.commandTimeout().multipliedBy(2));
 		};
-		this.registry.close();
+		turned.close();
 		assertThat(isFreeInStore("a")).isNotEqualTo(isFreeInStore("b"));
 		answer.countDown();
 		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("b"));

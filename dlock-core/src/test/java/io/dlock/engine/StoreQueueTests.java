@@ -70,25 +70,33 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 		LockSettings.builder().lease(Duration.ofMillis(10)).build();
 	}
 
+	private LeaseLockRegistry patient() {
+		return new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(Duration.ofSeconds(5)).build());
+	}
+
 	@Test
 	void leaseWithoutRenewalMayBeShort() throws Exception {
-		Duration lease = this.settings.commandTimeout().multipliedBy(2);
+		Duration lease = Duration.ofSeconds(10);
 		LockRequest once = LockRequest.builder("key").lease(lease).renew(false).build();
-		this.registry.acquireAsync(once).get().release();
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> this.registry.acquire(LockRequest.builder("key").lease(lease).build()));
+		try (LeaseLockRegistry patient = patient()) {
+			patient.acquireAsync(once).get().release();
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> patient.acquire(LockRequest.builder("key").lease(lease).build()));
+		}
 	}
 
 	@Test
 	void stoppingRegistryReleasesItsLocksTogether() {
 		int together = 8;
+		LeaseLockRegistry stopping = patient();
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < together; i++) {
-			handles.add(this.registry.acquireAsync(LockRequest.of("key " + i)).join());
+			handles.add(stopping.acquireAsync(LockRequest.of("key " + i)).join());
 		}
 		CyclicBarrier all = new CyclicBarrier(together);
 		this.store.beforeRelease = () -> awaitQuietly(all);
-		this.registry.close();
+		stopping.close();
 		assertThat(IntStream.range(0, together).allMatch((i) -> isFreeInStore("key " + i))).isTrue();
 		assertThat(handles).noneMatch(LockHandle::isValid);
 	}
@@ -103,7 +111,7 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 		for (int i = waiters.size() - 1; i >= 0; i--) {
 			waiters.get(i).cancel(false);
 		}
-		assertThat(waitersOf("key")).isZero();
+		Awaitility.await().until(() -> waitersOf("key") == 0);
 		held.release();
 	}
 
