@@ -15,7 +15,7 @@ import io.dlock.store.LockStore;
 /**
  * Fair requests of three instances on real servers.
  */
-@Timeout(180)
+@Timeout(300)
 class FairLockIntegrationTests {
 
 	private static final int REQUESTS = 60;
@@ -40,6 +40,7 @@ class FairLockIntegrationTests {
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void turnsOfFiftyMillisecondsAreEnough(String address) {
 		Awaitility.await()
+			.atMost(FairRequests.IN_ORDER_AT_LAST)
 			.until(() -> FairRequests.areServedInOrder(
 					Stream.generate(() -> HolderProcess.store(address, Duration.ofSeconds(10))).limit(3).toList()));
 	}

@@ -24,6 +24,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class FairRequests implements AutoCloseable {
 
+	/**
+	 * The limit for {@link #areServedInOrder}, which is tried again when a turn was
+	 * missed.
+	 */
+	static final Duration IN_ORDER_AT_LAST = Duration.ofMinutes(3);
+
 	private static final LockSettings SETTINGS = LockSettings.builder()
 		.commandTimeout(Duration.ofSeconds(5))
 		.waitTime(LockRequest.FOREVER)
