@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -52,6 +53,28 @@ abstract class AbstractHandOffTests {
 	 */
 	static void lookAfterLeases(LeaseLockRegistry registry) {
 		registry.threads().schedule(() -> LeaseInternals.checkLeases(registry.renewer()), 0);
+	}
+
+	/**
+	 * Wait until the thread of the renewals has noted the answers so far.
+	 */
+	static void awaitRenewals(LeaseLockRegistry registry) {
+		CountDownLatch done = new CountDownLatch(1);
+		registry.threads().renewal(done::countDown);
+		AbstractLeaseLockRegistryTests.awaitQuietly(done);
+	}
+
+	/**
+	 * Wait until the timer has checked the leases, and what is due is renewed.
+	 */
+	static void awaitCheckOfLeases(LeaseLockRegistry registry) {
+		CountDownLatch checked = new CountDownLatch(1);
+		registry.threads().schedule(() -> {
+			LeaseInternals.checkLeases(registry.renewer());
+			checked.countDown();
+		}, 0);
+		AbstractLeaseLockRegistryTests.awaitQuietly(checked);
+		awaitRenewals(registry);
 	}
 
 	LockRequest request() {

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -29,10 +28,15 @@ abstract class AbstractLeaseLockRegistryTests {
 	static final Duration LEASE = Duration.ofSeconds(20);
 
 	/**
-	 * A lease that is renewed, or runs out, while a test waits for that, and that lasts
-	 * although the machine is busy.
+	 * A lease that runs out while a test waits for that.
 	 */
 	static final Duration SHORT_LEASE = Duration.ofSeconds(2);
+
+	/**
+	 * A lease that is renewed while a test waits for that, and that lasts although the
+	 * machine is busy.
+	 */
+	static final Duration RENEWED_LEASE = Duration.ofSeconds(5);
 
 	/**
 	 * A thread that comes later fails a request that does not wait, and a registry that

@@ -69,9 +69,7 @@ abstract class AbstractRenewalBatchTests extends AbstractHandOffTests {
 	}
 
 	void awaitRenewals() {
-		CountDownLatch done = new CountDownLatch(1);
-		this.registry.threads().renewal(done::countDown);
-		AbstractLeaseLockRegistryTests.awaitQuietly(done);
+		awaitRenewals(this.registry);
 	}
 
 	/**

@@ -13,6 +13,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -29,15 +30,14 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void throwingOrBlockingListenerDelaysNoOther() throws Exception {
 		CountDownLatch block = new CountDownLatch(1);
-		LockRequest request = LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build();
-		LockHandle handle = this.registry.acquire(request);
+		LockHandle handle = this.registry.acquire("key");
 		handle.onLost((lost) -> {
 			throw new IllegalStateException("of the listener");
 		});
 		handle.onLost((lost) -> awaitQuietly(block));
-		Awaitility.await().until(() -> !handle.isValid());
+		ForcedLoss.of(this.registry, handle);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
-		LockHandle other = this.registry.acquire(request("other", SHORT_LEASE, Duration.ZERO));
+		LockHandle other = this.registry.acquire(request("other", RENEWED_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
 		other.release();
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
@@ -49,12 +49,13 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerOfAReleasedNestedHandleIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
+		LockHandle outer = this.registry.acquire("key");
 		LockHandle inner = this.registry.acquire("key");
 		inner.onLost((lost) -> calls.incrementAndGet());
 		inner.release();
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		outer.onLost(told::complete);
+		ForcedLoss.of(this.registry, outer);
 		told.get();
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
@@ -67,10 +68,11 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerAddedDuringReleaseOfNestedHandleIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
+		LockHandle outer = this.registry.acquire("key");
 		LeaseLockHandle inner = (LeaseLockHandle) this.registry.acquire("key");
 		inner.release();
 		inner.addLossListener((lost) -> calls.incrementAndGet());
+		ForcedLoss.of(this.registry, outer);
 		assertThatListenersRunFor(outer);
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(outer::release);
@@ -82,11 +84,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerAddedDuringHandOffIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockRequest request = LockRequest.builder("key")
-			.lease(SHORT_LEASE)
-			.renew(false)
-			.waitTime(Duration.ofSeconds(20))
-			.build();
+		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofSeconds(20)).build();
 		LockHandle next = null;
 		long first = 0;
 		while (next == null || next.token() != first + 1) {
@@ -100,6 +98,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 				next.release();
 			}
 		}
+		ForcedLoss.of(this.registry, next);
 		assertThatListenersRunFor(next);
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(next::release);
@@ -108,11 +107,11 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerAddedToNestedHandleReleasedBeforeTheLossIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle outer = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
+		LockHandle outer = this.registry.acquire("key");
 		LockHandle inner = this.registry.acquire("key");
 		LockHandle late = this.registry.acquire("key");
 		inner.release();
-		Awaitility.await().until(() -> !outer.isValid());
+		ForcedLoss.of(this.registry, outer);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(late::release);
 		inner.onLost((lost) -> calls.incrementAndGet());
 		assertThatListenersRunFor(late);
@@ -124,14 +123,14 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void listenerOfAReleasedLockIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
-		LockHandle handle = this.registry.acquire(LockRequest.builder("key").lease(SHORT_LEASE).renew(false).build());
+		LockHandle handle = this.registry.acquire("key");
 		handle.onLost((lost) -> calls.incrementAndGet());
 		handle.release();
 		handle.onLost((lost) -> calls.incrementAndGet());
-		LockHandle later = this.registry
-			.acquire(LockRequest.builder("later").lease(SHORT_LEASE.plusMillis(100)).renew(false).build());
+		LockHandle later = this.registry.acquire("later");
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		later.onLost(told::complete);
+		ForcedLoss.of(this.registry, later);
 		told.get();
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(later::release);

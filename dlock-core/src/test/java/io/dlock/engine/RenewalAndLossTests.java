@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 
 import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
@@ -19,8 +16,6 @@ import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.MachineClock;
-import io.dlock.engine.concurrent.TurnedClock;
-import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,7 +32,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void leaseIsRenewedWhileTheLockIsHeld() {
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", RENEWED_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.store.renewals.get() >= 4);
 		assertThat(handle.isValid()).isTrue();
 		assertThat(isFreeInStore("key")).isFalse();
@@ -80,47 +75,9 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 		assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class);
 	}
 
-	@Test
-	void b14RenewalSurvivesAnyThrowable() {
-		this.store.renewalsThrow = true;
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-		Awaitility.await().until(() -> this.store.renewals.get() >= 2);
-		this.store.renewalsThrow = false;
-		int before = this.store.renewals.get();
-		Awaitility.await().until(() -> this.store.renewals.get() >= before + 4);
-		assertThat(handle.isValid()).isTrue();
-		handle.release();
-	}
-
 	/**
-	 * Such as a lack of memory, before the store is asked or after it has answered.
-	 */
-	@Test
-	void b14RenewalSurvivesAnErrorOfThisProcess() {
-		AtomicInteger readings = new AtomicInteger();
-		TurnedClock clock = new TurnedClock();
-		TroubledStore store = new TroubledStore(new MemoryLockStore(clock::nanoTime));
-		try (LeaseLockRegistry turned = new LeaseLockRegistry(store, this.settings, clock)) {
-			LockHandle handle = turned.acquireAsync(request("key", LEASE, LEASE)).join();
-			BooleanSupplier renewed = () -> handle.remaining().compareTo(LEASE.dividedBy(4).multipliedBy(3)) > 0;
-			for (int reading = 1; reading < 8; reading++) {
-				int failing = reading;
-				failAtReading(clock, readings, failing);
-				clock.pass(LEASE.dividedBy(3));
-				awaitWithLooks(turned, () -> readings.get() >= failing || renewed.getAsBoolean());
-				clock.onReading = () -> {
-				};
-				awaitWithLooks(turned, () -> {
-					clock.pass(LEASE.dividedBy(500));
-					return renewed.getAsBoolean();
-				});
-			}
-			handle.release();
-		}
-	}
-
-	/**
-	 * As {@link #b14RenewalSurvivesAnErrorOfThisProcess}, by the alarm of the leases.
+	 * As {@link FailedRenewalTests#b14RenewalSurvivesAnErrorOfThisProcess}, by the alarm
+	 * of the leases.
 	 */
 	@Test
 	void b14ErrorOfThisProcessLeavesTheAlarmOfTheLeases() {
@@ -144,77 +101,26 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 		};
 		try (LeaseLockRegistry real = new LeaseLockRegistry(this.store, this.settings, clock)) {
-			LockHandle handle = real.acquireAsync(request("key", SHORT_LEASE, Duration.ZERO)).join();
+			LockHandle handle = real.acquireAsync(request("key", RENEWED_LEASE, Duration.ZERO)).join();
 			for (int reading = 1; reading < 8; reading++) {
 				failing.set(reading);
 				readings.set(0);
 				Awaitility.await().until(() -> readings.get() > failing.get());
 				Awaitility.await()
-					.until(() -> handle.remaining().compareTo(SHORT_LEASE.dividedBy(4).multipliedBy(3)) > 0);
+					.until(() -> handle.remaining().compareTo(RENEWED_LEASE.dividedBy(4).multipliedBy(3)) > 0);
 			}
 			handle.release();
 		}
 	}
 
-	private static void awaitWithLooks(LeaseLockRegistry turned, BooleanSupplier condition) {
-		Awaitility.await().until(() -> {
-			AbstractHandOffTests.lookAfterLeases(turned);
-			return condition.getAsBoolean();
-		});
-	}
-
-	private static void failAtReading(TurnedClock clock, AtomicInteger readings, int failing) {
-		readings.set(0);
-		clock.onReading = () -> {
-			if (Thread.currentThread().getName().startsWith("dlock-renewal") && readings.incrementAndGet() == failing) {
-				throw new NoClassDefFoundError("an error of this process");
-			}
-		};
-	}
-
-	@Test
-	void b14RenewalSurvivesAStoreThatForgetsLeases() {
-		this.store.renewalsAreForgotten = true;
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-		Awaitility.await().until(() -> this.store.renewals.get() >= 2);
-		this.store.renewalsAreForgotten = false;
-		int before = this.store.renewals.get();
-		Awaitility.await().until(() -> this.store.renewals.get() >= before + 4);
-		assertThat(handle.isValid()).isTrue();
-		handle.release();
-	}
-
-	@Test
-	void failedRenewalIsRepeatedWithinTheLease() {
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-		this.store.renewalsAreNotSent = true;
-		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
-		assertThat(handle.isValid()).as("several failures fit into one lease").isTrue();
-		this.store.renewalsAreNotSent = false;
-		int before = this.store.renewals.get();
-		Awaitility.await().until(() -> this.store.renewals.get() >= before + 3);
-		assertThat(handle.isValid()).isTrue();
-		handle.release();
-	}
-
 	@Test
 	void leaseBesideALongerOneIsRenewedInTime() {
 		LockHandle longer = this.registry.acquire(request("longer", Duration.ofMinutes(10), Duration.ZERO));
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
+		LockHandle handle = this.registry.acquire(request("key", RENEWED_LEASE, Duration.ZERO));
 		Awaitility.await().until(() -> this.store.renewals.get() >= 1);
 		assertThat(handle.isValid()).isTrue();
 		handle.release();
 		longer.release();
-	}
-
-	@Test
-	void r5UnansweredRenewalKeepsTheDeadline() {
-		this.store.renewalsFail = true;
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-		Awaitility.await().until(() -> !handle.isValid());
-		assertThat(isFreeInStore("key")).as("the store had renewed it, but its answer was lost").isFalse();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
-		assertThat(isFreeInStore("key")).as("and the release frees it").isTrue();
 	}
 
 	@Test
@@ -225,53 +131,6 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 			.hasValueSatisfying((info) -> assertThat(Duration.between(info.since(), info.until()))
 				.isBetween(Duration.ofSeconds(6), Duration.ofSeconds(8)));
 		handle.release();
-	}
-
-	@Test
-	void r8LossIsAnnouncedDuringAHangingRenewal() throws Exception {
-		CountDownLatch hang = new CountDownLatch(1);
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-		CompletableFuture<LockHandle> told = new CompletableFuture<>();
-		handle.onLost(told::complete);
-		this.store.beforeRenew = () -> awaitQuietly(hang);
-		assertThat(told.get()).isSameAs(handle);
-		hang.countDown();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
-	}
-
-	@Test
-	void r27RefusedRenewalIsAnImmediateLoss() throws Exception {
-		LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-		CompletableFuture<LockHandle> told = new CompletableFuture<>();
-		handle.onLost(told::complete);
-		this.store.memory.clear();
-		told.get();
-		assertThat(handle.isValid()).isFalse();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release).withMessageContaining("refused");
-	}
-
-	@Test
-	void b3RenewalUnderWayDoesNotOutliveTheRelease() throws Exception {
-		for (int i = 0; i < 5; i++) {
-			CountDownLatch renewing = new CountDownLatch(1);
-			CountDownLatch released = new CountDownLatch(1);
-			this.store.beforeRenew = () -> {
-				renewing.countDown();
-				awaitQuietly(released);
-			};
-			LockHandle handle = this.registry.acquire(request("key", SHORT_LEASE, Duration.ZERO));
-			renewing.await();
-			handle.release();
-			released.countDown();
-			this.store.beforeRenew = () -> {
-			};
-		}
-		int after = this.store.renewals.get();
-		LockHandle other = this.registry.acquire(request("other", SHORT_LEASE, Duration.ZERO));
-		Awaitility.await().until(() -> this.store.renewals.get() >= after + 3);
-		other.release();
-		assertThat(this.store.memory.find("key")).isEmpty();
-		assertThat(this.registry.renewer().size()).isZero();
 	}
 
 	@Test

@@ -66,8 +66,9 @@ class SharedLockTests extends AbstractMemberTests {
 
 	@Test
 	void maxHoldEndsOneReaderOnly() {
-		LockHandle lasting = hold(this.registry, shared("key").lease(SHORT_LEASE).build());
-		LockHandle limited = this.registry.acquireAsync(shared("key").lease(SHORT_LEASE).maxHold(SHORT_LEASE).build())
+		LockHandle lasting = hold(this.registry, shared("key").lease(RENEWED_LEASE).build());
+		LockHandle limited = this.registry
+			.acquireAsync(shared("key").lease(RENEWED_LEASE).maxHold(RENEWED_LEASE).build())
 			.join();
 		List<LockHandle> told = new CopyOnWriteArrayList<>();
 		limited.onLost(told::add);
