@@ -43,7 +43,7 @@ public class HoldLimitsTests extends AbstractDistributedLockedTests {
 			throw new IllegalStateException("of the body");
 		}
 
-		@DistributedLocked(name = "hanging", lease = "2s", maxHold = "2500ms")
+		@DistributedLocked(name = "hanging", lease = "4s", maxHold = "4s")
 		public void hanging() {
 			LockHandle handle = LockHandle.current().orElseThrow();
 			Awaitility.await().until(() -> !handle.isValid());
@@ -77,7 +77,7 @@ public class HoldLimitsTests extends AbstractDistributedLockedTests {
 	void methodThatHangsLosesItsLock() {
 		Limited limited = bean(Limited.class);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::hanging)
-			.withMessageContaining("maxHold of 2500 ms");
+			.withMessageContaining("maxHold of 4000 ms");
 	}
 
 	static class Several {

@@ -72,7 +72,7 @@ public class InterruptedBodyTests {
 			return body.call();
 		}
 
-		@DistributedLocked(key = "#key", lease = "2s", maxHold = "2500ms", onLost = OnLost.INTERRUPT)
+		@DistributedLocked(key = "#key", lease = "4s", maxHold = "4s", onLost = OnLost.INTERRUPT)
 		public String limited(String key, Callable<String> body) throws Exception {
 			return body.call();
 		}
@@ -220,7 +220,7 @@ public class InterruptedBodyTests {
 		InterruptedException ex = catchThrowableOfType(InterruptedException.class,
 				() -> bodies.limited("key", InterruptedBodyTests::hang));
 		assertThat(ex.getSuppressed()).singleElement()
-			.satisfies((loss) -> assertThat(loss).hasMessageContaining("maxHold of 2500 ms"));
+			.satisfies((loss) -> assertThat(loss).hasMessageContaining("maxHold of 4000 ms"));
 		assertThat(this.store.find("key")).isEmpty();
 	}
 
