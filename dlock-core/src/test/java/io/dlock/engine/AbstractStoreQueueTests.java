@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockHandle;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
+import io.dlock.store.LockStore;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.memory.Waiting;
 
@@ -39,7 +40,7 @@ abstract class AbstractStoreQueueTests {
 
 	final List<LeaseLockRegistry> others = new ArrayList<>();
 
-	static LeaseLockRegistry registry(TroubledStore store, Duration poll, Duration handOff) {
+	static LeaseLockRegistry registry(LockStore store, Duration poll, Duration handOff) {
 		return new LeaseLockRegistry(store,
 				LockSettings.builder()
 					.maxPollInterval(poll)

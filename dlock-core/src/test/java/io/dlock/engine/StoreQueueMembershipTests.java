@@ -69,7 +69,8 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 
 	@Test
 	void otherProcessComesBeforeTheNextLocalRequest() throws Exception {
-		LeaseLockRegistry there = there(NEVER);
+		LeaseLockRegistry there = registry(new PatientStore(this.thereStore, "9000"), NEVER, Duration.ofMillis(10));
+		this.others.add(there);
 		LockHandle held = heldHere();
 		CompletableFuture<LockHandle> next = this.here.acquireAsync(patient());
 		CompletableFuture<LockHandle> other = queued(there);
