@@ -54,13 +54,18 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 	 */
 	@Test
 	void requestNotSentToAnsweringStoreIsCongested() {
-		occupyWorkers();
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
+		occupyWorkers(patient);
 		this.store.beforeAcquire = () -> {
 		};
-		this.registry.acquire("answered").release();
-		assertThat(acquire("key", Duration.ofMillis(50))).failsWithin(Duration.ofSeconds(30))
+		patient.acquire("answered").release();
+		LockRequest request = LockRequest.builder("key").waitTime(Duration.ofMillis(50)).build();
+		assertThat(patient.acquireAsync(request)).failsWithin(Duration.ofSeconds(30))
 			.withThrowableThat()
 			.withCauseInstanceOf(LockCongestedException.class);
+		this.done.countDown();
+		patient.close();
 	}
 
 	/**

@@ -22,8 +22,10 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.queue.QueuedRequest;
+import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Timing;
 
@@ -154,18 +156,24 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 
 	@Test
 	void offeredLeaseIsNotRenewed() {
-		Duration lease = Duration.ofSeconds(2);
-		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
-				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build());
-		LockHandle first = shortly.acquireAsync(LockRequest.of("key")).join();
-		QueuedRequest sleeper = shortly.queues().join(TestContexts.of("key", new LeaseTerms(lease, true)), () -> {
+		Duration lease = Duration.ofSeconds(10);
+		TurnedClock clock = new TurnedClock();
+		TroubledStore slow = new TroubledStore(new MemoryLockStore(clock::nanoTime));
+		LeaseLockRegistry turned = new LeaseLockRegistry(slow,
+				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build(), clock);
+		LockHandle first = turned.acquireAsync(LockRequest.of("key")).join();
+		QueuedRequest sleeper = turned.queues().join(TestContexts.of("key", new LeaseTerms(lease, true)), () -> {
 		});
 		first.release();
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
-		assertThat(this.store.renewals).hasValue(0);
-		assertThat(shortly.queues().claim(sleeper)).isNull();
-		shortly.queues().leave(sleeper);
-		shortly.close();
+		for (int i = 0; i < 2; i++) {
+			clock.pass(lease.dividedBy(2));
+			AbstractHandOffTests.awaitCheckOfLeases(turned);
+		}
+		assertThat(slow.memory.find("key")).isEmpty();
+		assertThat(slow.renewals).hasValue(0);
+		assertThat(turned.queues().claim(sleeper)).isNull();
+		turned.queues().leave(sleeper);
+		turned.close();
 	}
 
 	@Test

@@ -152,9 +152,9 @@ class AsyncHandleTests {
 
 	@Test
 	void nestedHandleOfALostLockIsRefused() {
-		LockRequest request = LockRequest.builder("key").lease(Duration.ofMillis(300)).renew(false).build();
+		LockRequest request = LockRequest.of("key");
 		LockHandle outer = this.registry.acquireAsync(request).join();
-		Awaitility.await().until(() -> !outer.isValid());
+		ForcedLoss.of(this.registry, outer);
 		assertThat(catchThrowable(this.registry.acquireAsync(request, outer)::join))
 			.hasCauseInstanceOf(LockLostException.class);
 		assertThat(outer.releaseAsync().handle((done, ex) -> ex).join()).isInstanceOf(LockLostException.class);

@@ -15,6 +15,7 @@ import io.dlock.LockLostException;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.LeaseInternals;
+import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -111,9 +112,10 @@ class LeaseClockTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void renewalDuringASuspensionIsRepeatedAtOnce() {
 		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry suspended = new LeaseLockRegistry(this.store, this.settings, clock);
-		this.store.beforeRenew = () -> {
-			if (this.store.renewals.get() == 1) {
+		TroubledStore turned = new TroubledStore(new MemoryLockStore(clock::nanoTime));
+		LeaseLockRegistry suspended = new LeaseLockRegistry(turned, this.settings, clock);
+		turned.beforeRenew = () -> {
+			if (turned.renewals.get() == 1) {
 				clock.passOnTheWallOnly(Duration.ofMillis(1800));
 				lookAtClocks(suspended);
 				clock.pass(Duration.ofMillis(1));
@@ -121,7 +123,7 @@ class LeaseClockTests extends AbstractLeaseLockRegistryTests {
 		};
 		LockHandle handle = suspended.acquire(request("key", Duration.ofMillis(3600), Duration.ZERO));
 		clock.pass(Duration.ofMillis(1200));
-		Awaitility.await().until(() -> this.store.renewals.get() == 2);
+		Awaitility.await().until(() -> turned.renewals.get() == 2);
 		Awaitility.await().until(() -> handle.remaining().compareTo(Duration.ofMillis(3500)) > 0);
 		handle.release();
 		suspended.close();
@@ -167,7 +169,7 @@ class LeaseClockTests extends AbstractLeaseLockRegistryTests {
 	void failedCheckOfALeaseIsRepeatedAfterAPause() {
 		FailingClock clock = new FailingClock("check");
 		LeaseLockRegistry failing = new LeaseLockRegistry(this.store, this.settings, clock);
-		LockHandle handle = failing.acquire(request("key", Duration.ofSeconds(3), Duration.ZERO));
+		LockHandle handle = failing.acquire(request("key", Duration.ofSeconds(9), Duration.ZERO));
 		clock.fails = true;
 		Awaitility.await().until(() -> clock.failures.size() >= 3);
 		clock.fails = false;
@@ -194,7 +196,7 @@ class LeaseClockTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void r5LateRenewalCountsFromItsRequest() {
 		TurnedClock clock = new TurnedClock();
-		TroubledStore slow = new TroubledStore();
+		TroubledStore slow = new TroubledStore(new MemoryLockStore(clock::nanoTime));
 		LeaseLockRegistry late = new LeaseLockRegistry(slow, this.settings, clock);
 		LockHandle handle = late.acquire(request("key", Duration.ofMillis(3600), Duration.ZERO));
 		slow.beforeRenew = () -> {

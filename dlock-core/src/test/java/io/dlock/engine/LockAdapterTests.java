@@ -16,6 +16,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -116,10 +117,16 @@ class LockAdapterTests {
 
 	@Test
 	void timedTryLockWaits() throws Exception {
-		holdElsewhere(Duration.ofSeconds(2));
+		holdElsewhere(LEASE);
 		assertThat(this.lock.tryLock(10, TimeUnit.MILLISECONDS)).isFalse();
 		assertThat(this.lock.tryLock(-1, TimeUnit.SECONDS)).isFalse();
+		int before = this.store.acquires.get();
+		CompletableFuture<Void> freed = CompletableFuture.runAsync(() -> {
+			Awaitility.await().until(() -> this.store.acquires.get() > before);
+			this.store.memory.clear();
+		});
 		assertThat(this.lock.tryLock(20, TimeUnit.SECONDS)).isTrue();
+		freed.join();
 		this.lock.unlock();
 		assertThat(this.lock.tryLock(Long.MAX_VALUE, TimeUnit.NANOSECONDS)).isTrue();
 		this.lock.unlock();
@@ -190,15 +197,13 @@ class LockAdapterTests {
 
 	@Test
 	void unlockOfLostLockThrows() {
-		Lock shortLived = this.registry
-			.lock(LockRequest.builder("key").lease(Duration.ofMillis(250)).renew(false).build());
-		shortLived.lock();
+		this.lock.lock();
 		LockHandle handle = LockHandle.current().orElseThrow();
 		assertThat(this.registry.isHeldByCurrentThread("key")).isTrue();
-		Awaitility.await().until(() -> !handle.isValid());
+		ForcedLoss.of(this.registry, handle);
 		assertThat(this.registry.isHeldByCurrentThread("key")).as("after the loss").isFalse();
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(shortLived::unlock);
-		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(shortLived::unlock);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.lock::unlock);
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock);
 	}
 
 	@Test

@@ -28,8 +28,8 @@ class MaxHoldTests extends AbstractHandOffTests {
 	}
 
 	/**
-	 * Let time pass, and wait for the renewal. The former one may not have been noted
-	 * yet, so that the leases have to be checked again.
+	 * Let time pass, and wait for the renewal and its answer. The former one may not have
+	 * been noted yet, so that the leases have to be checked again.
 	 */
 	private void passAndRenew(LeaseLockRegistry renewing, Duration time) {
 		int before = this.store.renewals.get();
@@ -38,6 +38,7 @@ class MaxHoldTests extends AbstractHandOffTests {
 			lookAfterLeases(renewing);
 			return this.store.renewals.get() > before;
 		});
+		awaitRenewals(renewing);
 	}
 
 	private void passAndRenew(Duration time) {

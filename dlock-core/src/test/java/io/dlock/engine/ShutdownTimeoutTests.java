@@ -93,14 +93,12 @@ class ShutdownTimeoutTests extends AbstractLeaseLockRegistryTests {
 		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
 				this.settings.toBuilder().shutdownTimeout(Duration.ofMinutes(5)).build());
 		LockHandle held = patient.acquireAsync(LockRequest.of("key")).get();
-		CompletableFuture<Void> stopping = inOtherThread(() -> {
-			patient.stop();
-			return null;
-		});
-		Awaitility.await().until(() -> !patient.isRunning());
+		Thread stopping = new Thread(patient::stop);
+		stopping.start();
+		Awaitility.await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
 		LockHandle later = patient.acquireAsync(LockRequest.of("queued")).get();
 		held.release();
-		assertThat(stopping).succeedsWithin(Duration.ofSeconds(30));
+		Awaitility.await().until(() -> !stopping.isAlive());
 		later.release();
 		patient.close();
 	}

@@ -17,6 +17,7 @@ import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -40,8 +41,7 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 		};
 		first.cancel(false);
 		second.cancel(false);
-		Awaitility.await().until(() -> this.store.leaves.get() == 1);
-		assertThat(this.registry.queues().size()).isZero();
+		Awaitility.await().until(() -> this.store.leaves.get() == 1 && this.registry.queues().size() == 0);
 	}
 
 	@Test
@@ -50,8 +50,12 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 		this.store.mailboxError = true;
 		CompletableFuture<LockHandle> waiting = this.registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
 		Awaitility.await().until(() -> !this.store.mailboxError);
-		Awaitility.await().until(() -> this.store.asked != null && this.store.asked.queueing());
+		// after the pause of five seconds
+		Awaitility.await()
+			.atMost(Patience.EVENTUALLY)
+			.until(() -> this.store.asked != null && this.store.asked.queueing());
 		waiting.cancel(false);
+		Awaitility.await().until(() -> this.registry.queues().size() == 0);
 	}
 
 	@Test

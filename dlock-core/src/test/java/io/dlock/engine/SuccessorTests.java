@@ -74,7 +74,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		first.release();
 		assertThat(this.store.memory.find("key")).isPresent();
 		this.registry.close();
-		assertThat(this.store.memory.find("key")).isEmpty();
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
 	}
 
 	@Test
@@ -90,6 +90,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		assertThat(this.registry.queues().claim(sleeper)).isNull();
 		assertThat(sleeper.predecessor()).as("given up with the next call to the store").isSameAs(lease);
 		this.registry.queues().leave(sleeper);
+		Awaitility.await().until(() -> queues.size() == 0);
 	}
 
 	/**
@@ -109,6 +110,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		assertThat(queues.latestAnswer(sleeper)).as("the former holder is gone").isNull();
 		assertThat(sleeper.predecessor()).isSameAs(lease);
 		this.registry.queues().leave(sleeper);
+		Awaitility.await().until(() -> queues.size() == 0 && this.store.memory.find("key").isEmpty());
 	}
 
 	@Test

@@ -27,6 +27,7 @@ import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.queue.QueuedRequest;
+import io.dlock.test.ForcedLoss;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -120,10 +121,6 @@ class ThreadShortageTests {
 		assertThat(this.registry.counts().held()).isZero();
 	}
 
-	private LockHandle acquireShortly(String key) {
-		return this.registry.acquire(LockRequest.builder(key).lease(Duration.ofMillis(300)).renew(false).build());
-	}
-
 	@AfterEach
 	void nothingIsLeft() {
 		this.noThreads = false;
@@ -187,7 +184,7 @@ class ThreadShortageTests {
 		CountDownLatch answer = new CountDownLatch(1);
 		this.store.holdAcquires(answer);
 		CompletableFuture<String> thread = new CompletableFuture<>();
-		this.registry.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofMillis(500)).build())
+		this.registry.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofSeconds(4)).build())
 			.whenComplete((handle, ex) -> thread.complete(Thread.currentThread().getName()));
 		Awaitility.await().until(() -> this.store.acquires.get() == 1);
 		this.noThreads = true;
@@ -207,11 +204,13 @@ class ThreadShortageTests {
 				told.add(event.key());
 			}
 		});
-		LockHandle first = acquireShortly("first");
+		LockHandle first = this.registry.acquire("first");
+		ForcedLoss.of(this.registry, first);
 		Awaitility.await().until(() -> told.contains("first"));
-		LockHandle second = acquireShortly("second");
+		LockHandle second = this.registry.acquire("second");
 		second.onLost((lost) -> told.add("listener"));
 		this.noThreads = true;
+		ForcedLoss.of(this.registry, second);
 		Awaitility.await().until(() -> told.contains("second"));
 		assertThat(told).containsExactly("first", "second");
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(second::release);
