@@ -1,7 +1,9 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -9,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 
@@ -98,10 +101,17 @@ class FailedRenewalTests extends AbstractRenewalBatchTests {
 
 	@Test
 	void b14RenewalSurvivesAStoreThatForgetsLeases() {
+		List<LockEvent> failures = new CopyOnWriteArrayList<>();
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.RenewalFailed) {
+				failures.add(event);
+			}
+		});
 		this.store.renewalsAreForgotten = true;
 		LockHandle handle = acquire("key", LEASE);
 		passAndRenew(RENEWAL);
 		passAndRenew(RETRY);
+		Awaitility.await().untilAsserted(() -> assertThat(failures).as("without an answer").hasSize(2));
 		this.store.renewalsAreForgotten = false;
 		assertThatLockIsKept(handle);
 	}
