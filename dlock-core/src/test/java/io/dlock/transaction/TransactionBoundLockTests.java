@@ -1,6 +1,7 @@
 package io.dlock.transaction;
 
 import java.lang.reflect.Field;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

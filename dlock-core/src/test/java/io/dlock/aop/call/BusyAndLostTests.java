@@ -1,5 +1,6 @@
 package io.dlock.aop.call;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
