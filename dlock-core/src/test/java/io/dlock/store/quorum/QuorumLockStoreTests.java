@@ -2,6 +2,7 @@ package io.dlock.store.quorum;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
@@ -240,6 +241,27 @@ class QuorumLockStoreTests extends AbstractQuorumTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.store.acquire(new AcquireCommand("key", "a", LEASE, "", "", request, true, null)))
 			.withMessageContaining("fair");
+	}
+
+	/**
+	 * The acquire was never sent to this node, and the vote comes with a renewal.
+	 */
+	@Test
+	void nodeThatIsFilledUpIsReleased() {
+		AtomicBoolean full = new AtomicBoolean(true);
+		QuorumLockStore filling = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
+				(node) -> (command) -> {
+					if (node == 2 && full.get()) {
+						throw new RejectedExecutionException();
+					}
+					command.run();
+				});
+		assertThat(acquire(filling, "a")).isInstanceOf(Granted.class);
+		full.set(false);
+		assertThat(renew(filling, "a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(this.nodes.get(2).find("key")).as("is filled up").isPresent();
+		assertThat(filling.release("key", "a")).isTrue();
+		assertThat(this.nodes).allMatch((node) -> node.find("key").isEmpty());
 	}
 
 }

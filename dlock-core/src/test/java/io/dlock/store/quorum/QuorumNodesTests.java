@@ -5,11 +5,14 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.store.LockStore;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreFacts;
@@ -158,6 +161,31 @@ class QuorumNodesTests extends AbstractQuorumTests {
 		waiting.remove().run();
 		assertThat(answer).isCompletedWithValue("node");
 		assertThat(node.status().calls()).isEqualTo(1);
+	}
+
+	/**
+	 * The node has answered after the first timeout of its life.
+	 */
+	@Test
+	void nodeThatAnsweredJustNowIsCongestedWhenItIsAskedTooMuch() {
+		Duration timeout = Duration.ofMillis(50);
+		AtomicBoolean full = new AtomicBoolean();
+		QuorumNode node = new QuorumNode(this.nodes.get(0), (command) -> {
+			if (full.get()) {
+				throw new RejectedExecutionException();
+			}
+			command.run();
+		}, SETTINGS.withCommandTimeout(timeout));
+		long created = System.nanoTime();
+		Awaitility.await().until(() -> System.nanoTime() - created > timeout.toNanos());
+		Awaitility.await().until(() -> {
+			full.set(false);
+			var unused = node.ask(LockStore::describe);
+			full.set(true);
+			return node.ask(LockStore::describe)
+				.handle((answer, failure) -> failure)
+				.join() instanceof StoreCongestedException;
+		});
 	}
 
 }

@@ -5,12 +5,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreCongestedException;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -80,6 +83,58 @@ class QuorumWaitTests extends AbstractQuorumTests {
 
 	private Duration remaining() {
 		return ((Refused) acquire(this.store, "a")).remaining();
+	}
+
+	/**
+	 * The votes are split among three candidates, and half of the time is over.
+	 */
+	@Test
+	void splitVotesAreNotAskedForAgainWithLittleTimeLeft() {
+		for (int node = 0; node < 4; node++) {
+			this.nodes.get(node).acquire(command((node < 2) ? "b" : "c"));
+		}
+		AtomicInteger commands = new AtomicInteger();
+		QuorumLockStore slow = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
+				(node) -> (command) -> {
+					command.run();
+					if (node == 4 && commands.incrementAndGet() == 1) {
+						long begin = System.nanoTime();
+						long half = SETTINGS.commandTimeout().dividedBy(2).toNanos();
+						Awaitility.await().until(() -> System.nanoTime() - begin > half);
+					}
+				});
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(slow, "a"));
+		assertThat(this.nodes.get(4).asked()).isLessThanOrEqualTo(1);
+	}
+
+	/**
+	 * Nodes 0 and 1 have the votes of former attempts, and node 2 the largest token. The
+	 * others hang when their token is raised, and when the votes are released.
+	 */
+	@Test
+	void attemptWhoseRevocationHangsMayHaveAnEffect() {
+		this.nodes.get(0).acquire(command("b"));
+		this.nodes.get(1).acquire(command("c"));
+		this.nodes.get(2).acquire(command("setter"));
+		this.nodes.get(2).raiseToken("key", "setter", 4_000_000_000_000_000L);
+		this.nodes.get(2).release("key", "setter");
+		pass(YOUNG);
+		AtomicInteger commands = new AtomicInteger();
+		QuorumLockStore hanging = new QuorumLockStore(this.nodes, SETTINGS.withCommandTimeout(Duration.ofHours(1)),
+				this.time::get, List.of(), (node) -> (command) -> {
+					if (commands.incrementAndGet() <= this.nodes.size()) {
+						command.run();
+					}
+					else {
+						// ends the wait
+						Thread.currentThread().interrupt();
+					}
+				});
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(hanging, "a"))
+			.withMessageContaining("too few confirmed its token")
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+		assertThatFlagIsKept();
+		assertThat(hanging.ballots()).as("the votes are not released yet").isEqualTo(1);
 	}
 
 }
