@@ -150,4 +150,19 @@ abstract class AbstractRedisRenewalTests extends AbstractRedisMailboxTests {
 		}
 	}
 
+	/**
+	 * The rest of them is sent afterwards.
+	 */
+	@Test
+	void leaseWithoutAnAnswerEndsNoRenewalOfThoseBeyondAThousand() {
+		List<RenewCommand> batch = batch(1500);
+		RenewCommand last = batch.get(1499);
+		acquireAll(List.of(last));
+		onServer((connection) -> connection.stringCommands()
+			.set(RedisKeys.of("dlock", batch.get(1).key()).lock(), "something else".getBytes()));
+		List<RenewResult> results = store().renew(batch);
+		assertThat(results.get(1)).isEqualTo(RenewResult.UNKNOWN);
+		assertThat(results.get(1499)).isEqualTo(RenewResult.RENEWED);
+	}
+
 }

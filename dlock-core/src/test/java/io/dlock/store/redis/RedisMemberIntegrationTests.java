@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.PermitRegistry;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -265,6 +266,22 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 			both.add(new RenewCommand("other", "x", LEASE));
 		}
 		assertThat(this.store.renew(both)).hasSize(200).containsOnly(RenewResult.RENEWED);
+	}
+
+	@Test
+	void thousandMembersHoldOneLockAtMost() {
+		granted("+a", LEASE);
+		byte[] member = record().get("+a").getBytes(StandardCharsets.UTF_8);
+		Map<byte[], byte[]> members = new LinkedHashMap<>();
+		for (int i = 2; i < PermitRegistry.MAX_PERMITS; i++) {
+			members.put(("+" + i).getBytes(StandardCharsets.UTF_8), member);
+		}
+		onServer((connection) -> {
+			connection.hashCommands().hMSet(KEYS.lock(), members);
+			return true;
+		});
+		granted(ask("+b", LEASE, PermitRegistry.MAX_PERMITS, null));
+		assertThat(ask("+c", LEASE, PermitRegistry.MAX_PERMITS, null)).isInstanceOf(Refused.class);
 	}
 
 }

@@ -123,4 +123,16 @@ class LockClientConfigurationTests {
 		assertThat(copyOf(LettuceClientConfiguration.builder().useSsl().build()).isStartTls()).isFalse();
 	}
 
+	/**
+	 * The application may wait for its own connections as long as it likes.
+	 */
+	@Test
+	void jedisHasTheTimeoutsOfTheLocks() {
+		Duration patient = Duration.ofHours(1);
+		JedisClientConfiguration copy = copyOf(
+				JedisClientConfiguration.builder().connectTimeout(patient).readTimeout(patient).build());
+		assertThat(copy.getConnectTimeout()).isEqualTo(TIMEOUT);
+		assertThat(copy.getReadTimeout()).isEqualTo(TIMEOUT);
+	}
+
 }

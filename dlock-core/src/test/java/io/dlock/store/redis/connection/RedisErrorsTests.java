@@ -112,4 +112,13 @@ class RedisErrorsTests {
 		assertThat(wrong.isLasting()).isTrue();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "LOADING Redis is loading the dataset in memory", "MASTERDOWN Link with MASTER is down" })
+	void serverThatCannotServeNowWhenItIsConnectedToPasses(String message) {
+		StoreException ex = RedisErrors.notConnected(
+				new RedisConnectionFailureException("Unable to connect", new RedisCommandExecutionException(message)));
+		assertThat(ex.effect()).isEqualTo(Effect.NONE);
+		assertThat(ex.isLasting()).isFalse();
+	}
+
 }
