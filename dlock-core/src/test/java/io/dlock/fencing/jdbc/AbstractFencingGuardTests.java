@@ -132,4 +132,15 @@ abstract class AbstractFencingGuardTests extends AbstractFencingConcurrencyTests
 		}
 	}
 
+	/**
+	 * One of a message broker, for example: each write of the guard would be committed at
+	 * once.
+	 */
+	@Test
+	void transactionOfSomethingThatIsNoDatabaseIsNoticed() {
+		TransactionTemplate unbound = new TransactionTemplate(new LendingTransactionManager(null));
+		unbound.executeWithoutResult((status) -> refusedWithoutTransaction(this.guard));
+		check(1);
+	}
+
 }

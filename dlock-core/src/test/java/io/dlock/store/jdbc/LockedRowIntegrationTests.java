@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -204,6 +205,27 @@ class LockedRowIntegrationTests {
 			});
 			transaction(other, TransactionDefinition.ISOLATION_DEFAULT)
 				.executeWithoutResult((status) -> assertThat(store.connectionOf(status)).isEmpty());
+		}
+	}
+
+	/**
+	 * PostgreSQL has no limit of its own.
+	 */
+	@Test
+	void rowThatAnotherTransactionHasLockedIsWaitedForWithinTheTimeout() {
+		try (HikariDataSource pool = pool(TestDatabase.postgreSql());
+				JdbcLockStore store = store(pool);
+				JdbcLockStore impatient = impatientStore(pool)) {
+			acquire(store, "first", LEASE);
+			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
+			transaction.executeWithoutResult((status) -> {
+				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
+				assertThat(CompletableFuture.supplyAsync(() -> transaction.<Boolean>execute(
+						(other) -> impatient.hold(impatient.connectionOf(other).orElseThrow(), this.key, "first"))))
+					.failsWithin(Patience.EVENTUALLY)
+					.withThrowableThat()
+					.withCauseInstanceOf(StoreException.class);
+			});
 		}
 	}
 

@@ -191,4 +191,17 @@ class PostgreSqlQuarantineNoteIntegrationTests extends AbstractPostgreSqlQuarant
 		}
 	}
 
+	/**
+	 * Locks with the longer lease may have been granted before.
+	 */
+	@Test
+	void longerLeaseExtendsAQuarantineThatHasBegun() {
+		start(LONG);
+		assertThat(quarantined(this.store, "a", "a")).isLessThanOrEqualTo(LONG);
+		try (JdbcLockStore longer = store(this.pool, LONG.multipliedBy(2))) {
+			assertThat(quarantined(longer, "a", "a")).isGreaterThan(LONG.multipliedBy(2).minusMinutes(4));
+			assertThat(quarantined(this.store, "a", "a")).isGreaterThan(LONG);
+		}
+	}
+
 }
