@@ -1,5 +1,6 @@
 package io.dlock.store.jdbc;
 
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -123,6 +124,24 @@ class ForeignSessionsIntegrationTests {
 
 		void run() throws SQLException;
 
+	}
+
+	/**
+	 * The client was told the number of another session, and each statement may run in
+	 * the session of another client.
+	 */
+	@Test
+	void sessionBehindAPoolerHasNoName() throws SQLException {
+		PostgresServer server = PostgresServer.shared();
+		try (Connection told = DriverManager.getConnection(server.jdbcUrl(), server.username(), server.password());
+				Connection used = DriverManager.getConnection(server.jdbcUrl(), server.username(), server.password())) {
+			LockDialect dialect = LockDialectSelector.select(told.getMetaData(), "dlock_lock");
+			Connection pooled = (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { Connection.class }, (proxy, method, arguments) -> method
+						.invoke(method.getName().equals("createStatement") ? used : told, arguments));
+			assertThat(dialect.session(pooled)).isEmpty();
+			assertThat(dialect.session(used)).isNotEmpty();
+		}
 	}
 
 }

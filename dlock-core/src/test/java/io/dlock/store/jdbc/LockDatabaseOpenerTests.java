@@ -1,8 +1,27 @@
 package io.dlock.store.jdbc;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+import io.dlock.store.StoreException;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +61,83 @@ class LockDatabaseOpenerTests {
 	@Test
 	void driverWithoutAUrlIsDescribed() {
 		assertThat(LockDatabaseOpener.withoutCredentials(null)).isEqualTo("jdbc");
+	}
+
+	/**
+	 * A pool that is left open keeps its threads, and connects when the database is back.
+	 */
+	@Test
+	void poolThatIsReplacedIsClosed() throws SQLException {
+		String url = "jdbc:h2:mem:" + UUID.randomUUID();
+		JdbcLockStoreSettings impatient = JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofMillis(50));
+		try (Connection database = DriverManager.getConnection(url, "sa", "");
+				Statement statement = database.createStatement();
+				HikariDataSource application = new HikariDataSource()) {
+			application.setJdbcUrl(url + ";IFEXISTS=TRUE");
+			application.setUsername("sa");
+			application.setInitializationFailTimeout(-1);
+			try (LockDatabaseOpener opener = new LockDatabaseOpener(application, impatient)) {
+				LockDatabase current = Awaitility.await()
+					.ignoreException(StoreException.class)
+					.until(opener::open, Objects::nonNull);
+				statement.execute("SHUTDOWN IMMEDIATELY");
+				LockPools.evictAll(current.dataSource());
+				Awaitility.await().until(() -> {
+					opener.replaceIfEmpty(current);
+					return opener.opened() != current;
+				});
+				assertThat(current.dataSource()).isInstanceOfSatisfying(HikariDataSource.class,
+						(pool) -> Awaitility.await().until(pool::isClosed));
+			}
+		}
+	}
+
+	/**
+	 * A thread that opens the database has its own limit.
+	 */
+	@Test
+	void threadWaitsForTheFirstConnectionOfAnotherWithinTheTimeout() throws InterruptedException {
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		DataSource hanging = new AbstractDataSource() {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				asked.countDown();
+				try {
+					answer.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				throw new SQLException("down", "08001");
+			}
+
+			@Override
+			public Connection getConnection(String username, String password) throws SQLException {
+				return getConnection();
+			}
+
+		};
+		LockDatabaseOpener opener = new LockDatabaseOpener(hanging,
+				JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofMillis(100)));
+		CompletableFuture<LockDatabase> first = CompletableFuture.supplyAsync(opener::open,
+				(task) -> new Thread(task).start());
+		try {
+			assertThat(asked.await(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).isTrue();
+			assertThat(CompletableFuture.supplyAsync(opener::open)).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(StoreException.class)
+				.withMessageContaining("does not answer");
+		}
+		finally {
+			answer.countDown();
+		}
+		assertThat(first).failsWithin(Patience.EVENTUALLY)
+			.withThrowableThat()
+			.withCauseInstanceOf(StoreException.class);
+		opener.close();
 	}
 
 }

@@ -114,4 +114,24 @@ class PostgreSqlPollingIntegrationTests {
 		}
 	}
 
+	/**
+	 * A set of locks is asked for with one statement.
+	 */
+	@Test
+	void lockOfASetIsPolledUntilItIsGranted() {
+		try (JdbcLockStore store = new JdbcLockStore(this.application, this.settings.withWakeUp(WakeUp.POLL));
+				Mailbox mailbox = Patience.connected(store).openMailbox(this.address, (turn) -> {
+				})) {
+			assertThat(mailbox).isInstanceOf(Mailbox.class);
+			assertThat(store.supportsBatches()).isTrue();
+			assertThat(store.acquire(command("a", null, 1))).isInstanceOf(Granted.class);
+			List<AcquireCommand> set = List.of(command("b", this.address, 1));
+			assertThat(store.acquireAll(set)).hasOnlyElementsOfType(Refused.class);
+			assertThat(store.awaited(this.address)).containsExactly(this.key);
+			assertThat(store.release(this.key, "a")).isTrue();
+			assertThat(store.acquireAll(set)).hasOnlyElementsOfType(Granted.class);
+			assertThat(store.awaited(this.address)).isEmpty();
+		}
+	}
+
 }
