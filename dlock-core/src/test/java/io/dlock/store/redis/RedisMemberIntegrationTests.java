@@ -284,4 +284,17 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 		assertThat(ask("+c", LEASE, PermitRegistry.MAX_PERMITS, null)).isInstanceOf(Refused.class);
 	}
 
+	/**
+	 * It has died behind an exclusive owner, where requests need not ask.
+	 */
+	@Test
+	void memberIsGrantedAfterADowngradeThoughAWriterIsDead() {
+		granted(ask("x", LEASE, 1, null));
+		assertThat(ask("y", LEASE, 1, this.first)).isInstanceOf(Refused.class);
+		granted(this.store.acquire(new AcquireCommand(KEY, "+x", LEASE, "holder +x", "", null, false, "x", UNLIMITED)));
+		assertThat(ask("+a", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
+		askedBefore(Duration.ofSeconds(11));
+		assertThat(ask("+a", LEASE, UNLIMITED, this.second)).isInstanceOf(Granted.class);
+	}
+
 }

@@ -3,8 +3,12 @@ package io.dlock.store.redis;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,13 +19,19 @@ import org.springframework.data.redis.connection.RedisScriptingCommands;
 
 import io.dlock.store.Quarantine;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.redis.connection.RedisConnections;
 import io.dlock.store.redis.connection.RedisConnectionsFactory;
+import io.dlock.test.Patience;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
- * The check at the start, on servers of any version.
+ * The check at the start, on servers of any version, and the visits after a failover.
  */
 class RedisQuarantineTests {
 
@@ -63,6 +73,29 @@ class RedisQuarantineTests {
 	@Test
 	void serverWithoutLagMayBeOlder() {
 		verify("6.2.6", Duration.ZERO);
+	}
+
+	/**
+	 * The answer of a bucket of a server that has failed over again.
+	 */
+	@Test
+	void bucketsAreVisitedAfterEachFailover() throws InterruptedException {
+		RedisConnections connections = mock(RedisConnections.class);
+		BlockingQueue<Thread> visits = new LinkedBlockingQueue<>();
+		given(connections.executeAll(any(), any())).willAnswer((call) -> {
+			visits.add(Thread.currentThread());
+			return Collections.nCopies(call.<List<?>>getArgument(1).size(), List.of(0L));
+		});
+		RedisQuarantine quarantine = new RedisQuarantine(connections, "dlock",
+				new Quarantine(Duration.ofSeconds(30), Duration.ZERO));
+		for (int failover = 0; failover < 2; failover++) {
+			assertThatExceptionOfType(StoreQuarantinedException.class)
+				.isThrownBy(() -> quarantine.check(List.of((long) RedisQuarantineScripts.QUARANTINED, 30_000L, 1L)));
+			Thread visitor = visits.poll(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS);
+			assertThat(visitor).as("visitor after failover " + failover).isNotNull();
+			visitor.join();
+			visits.clear();
+		}
 	}
 
 }

@@ -1,5 +1,8 @@
 package io.dlock.store.redis.connection;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -22,6 +25,7 @@ import io.dlock.store.redis.RedisLockStoreSettings;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
+import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -84,6 +88,66 @@ class LettuceConnectionsIntegrationTests {
 		finally {
 			factory.destroy();
 			Stream.of(sentinel, former, next).forEach(RedisServer::close);
+		}
+	}
+
+	/**
+	 * The server accepts the connection and says nothing.
+	 */
+	@Test
+	void interruptEndsTheWaitForAConnectionAndIsKept() throws IOException {
+		ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+		LettuceConnectionFactory factory = LettuceFactories.create("127.0.0.1", silent.getLocalPort());
+		try (RedisConnections connections = Objects.requireNonNull(LettuceConnections.like(factory, Patience.COMMAND));
+				silent) {
+			Thread.currentThread().interrupt();
+			assertThatExceptionOfType(StoreException.class).isThrownBy(connections::open)
+				.withCauseInstanceOf(InterruptedException.class);
+			assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
+		}
+		finally {
+			Thread.interrupted();
+			factory.destroy();
+		}
+	}
+
+	/**
+	 * The calls after a short break of the connection wait for it again.
+	 */
+	@Test
+	void reconnectThatWasSlowIsForgottenWhenTheServerAnswers() {
+		RedisServer server = RedisServer.shared();
+		RedisException rejected = new RedisException("Currently not connected. Commands are rejected.");
+		TcpProxy proxy = TcpProxy.to(server.host(), server.port());
+		LettuceConnectionFactory factory = LettuceFactories.create("127.0.0.1", proxy.port());
+		try (proxy; RedisConnections connections = connected(factory)) {
+			proxy.refuse(true);
+			proxy.cutAll();
+			Awaitility.await().until(() -> isRefused(connections) && !connections.mayRepeat(rejected, 0));
+			proxy.heal();
+			Awaitility.await().until(() -> !isRefused(connections));
+			Awaitility.await().until(() -> {
+				connections.answered();
+				return connections.mayRepeat(rejected, 0);
+			});
+		}
+		finally {
+			factory.destroy();
+		}
+	}
+
+	private static RedisConnections connected(LettuceConnectionFactory factory) {
+		RedisConnections connections = Objects.requireNonNull(LettuceConnections.like(factory, Duration.ofMillis(400)));
+		Awaitility.await().until(() -> !isRefused(connections));
+		return connections;
+	}
+
+	private static boolean isRefused(RedisConnections connections) {
+		try {
+			return !((LettuceScriptConnection) connections.open()).isOpen();
+		}
+		catch (StoreException ex) {
+			return true;
 		}
 	}
 
