@@ -36,6 +36,9 @@ abstract class AbstractConsoleBrowserTests {
 
 	static final String CONSOLE = "/actuator/dlocks/console";
 
+	/** A lock is waited for longer than a page takes on a busy machine. */
+	static final Duration WAIT = Duration.ofMinutes(2);
+
 	private static @Nullable Browser started;
 
 	@LocalServerPort
@@ -114,7 +117,7 @@ abstract class AbstractConsoleBrowserTests {
 	}
 
 	static LockRequest request(String key, String reason) {
-		return LockRequest.builder(key).name(key.replaceAll(":.*", "")).reason(reason).build();
+		return LockRequest.builder(key).name(key.replaceAll(":.*", "")).reason(reason).waitTime(WAIT).build();
 	}
 
 	final void signIn(String user, String query) {

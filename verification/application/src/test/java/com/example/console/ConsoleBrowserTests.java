@@ -178,7 +178,7 @@ class ConsoleBrowserTests extends AbstractConsoleBrowserTests {
 		List<CompletableFuture<LockHandle>> all = new ArrayList<>();
 		LeaseLockRegistry many = other("many");
 		for (int i = 0; i < 9_999; i++) {
-			all.add(many.acquireAsync(LockRequest.of("orders:%04d".formatted(i))));
+			all.add(many.acquireAsync(LockRequest.builder("orders:%04d".formatted(i)).waitTime(WAIT).build()));
 		}
 		CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
 		signIn("reader", "");

@@ -32,7 +32,8 @@ import static org.springframework.security.test.web.servlet.request.SecurityMock
  */
 @SpringBootTest(properties = { "spring.jpa.open-in-view=false", "spring.jpa.hibernate.ddl-auto=create",
 		"management.endpoints.web.exposure.include=dlocks,health", "management.endpoint.health.show-details=always",
-		"dlock.endpoint.show-keys=always", "spring.cache.type=simple", "dlock.wait-time=20s" })
+		"dlock.endpoint.show-keys=always", "spring.cache.type=simple", "dlock.wait-time=20s",
+		"dlock.command-timeout=5s" })
 @AutoConfigureMockMvc
 abstract class AbstractShopTests {
 
