@@ -149,7 +149,7 @@ class RedisMemberIntegrationTests extends AbstractRedisMemberTests {
 		assertThat(ask("x", LEASE, 1, this.first)).isInstanceOf(Refused.class);
 		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
 		assertThat(ask("+c", LEASE, UNLIMITED, this.third)).isInstanceOf(Refused.class);
-		askedBefore(Duration.ofSeconds(3));
+		askedBefore(Duration.ofSeconds(6));
 		assertThat(ask("x", LEASE, 1, this.first)).isInstanceOf(Refused.class);
 		askedBefore(Duration.ofSeconds(5));
 		assertThat(ask("+b", LEASE, UNLIMITED, this.second)).isInstanceOf(Refused.class);
