@@ -67,15 +67,15 @@ class PostgreSqlQuarantineIntegrationTests extends AbstractPostgreSqlQuarantineT
 					JdbcLockStore holder = careless(before);
 					JdbcLockStore careless = careless(after)) {
 				grantedAtLast(former, "first", "first");
-				granted(holder, new AcquireCommand("known", "known", LONG, "holder", ""));
-				granted(holder, new AcquireCommand("shared", "+known", LONG, "holder", ""));
+				granted(holder, lasting("known", "known"));
+				granted(holder, lasting("shared", "+known"));
 				Awaitility.await()
 					.untilAsserted(() -> assertThat(promoted.find("shared")).as("before the promotion").isPresent());
 				replication.close();
 				for (String forgotten : List.of("b", "+c")) {
 					granted(former, forgotten, forgotten);
 				}
-				granted(holder, new AcquireCommand("a", "a", LONG, "holder", ""));
+				granted(holder, lasting("a", "a"));
 				long granted = System.nanoTime();
 				JdbcClient.create(after).sql("SELECT pg_promote()").query().singleRow();
 				granted(careless, "a", "without a quarantine");
@@ -126,12 +126,17 @@ class PostgreSqlQuarantineIntegrationTests extends AbstractPostgreSqlQuarantineT
 	@ValueSource(strings = { "UPDATE dlock_lock SET holder = '0' || substr(holder, 1, 7) || substr(holder, 9)",
 			"UPDATE dlock_lock SET holder = holder || '1'", "DELETE FROM dlock_lock" })
 	void noteOfAnotherHistoryBeginsAQuarantine(String change) {
-		start(LEASE);
-		grantedAtLast(this.store, "a", "a");
+		start(LONG);
+		update("UPDATE dlock_lock SET token = 0" + NOTE);
+		granted(this.store, lasting("a", "a"));
 		update(change + NOTE);
 		quarantined(this.store, "b", "b");
 		quarantined(this.store, "a", "a");
-		assertThat(this.store.renew(List.of(new RenewCommand("a", "a", LEASE)))).containsExactly(RenewResult.RENEWED);
+		assertThat(this.store.renew(List.of(new RenewCommand("a", "a", LONG)))).containsExactly(RenewResult.RENEWED);
+	}
+
+	private static AcquireCommand lasting(String key, String owner) {
+		return new AcquireCommand(key, owner, LONG, "holder", "");
 	}
 
 	@ParameterizedTest
@@ -141,8 +146,8 @@ class PostgreSqlQuarantineIntegrationTests extends AbstractPostgreSqlQuarantineT
 		String other = owner.startsWith("+") ? "exclusive" : "+shared";
 		Quarantine none = null;
 		try (JdbcLockStore free = new JdbcLockStore(this.pool, settings(LONG).withQuarantine(none))) {
-			granted(free, "taken", other);
-			granted(free, "own", owner);
+			granted(free, lasting("taken", other));
+			granted(free, lasting("own", owner));
 			quarantined(this.store, "free", owner);
 			quarantined(this.store, "taken", owner);
 			quarantined(this.store, "own", owner);
@@ -159,7 +164,7 @@ class PostgreSqlQuarantineIntegrationTests extends AbstractPostgreSqlQuarantineT
 		MailboxAddress mailbox = MailboxAddress.create(Duration.ofSeconds(9));
 		Quarantine none = null;
 		try (JdbcLockStore free = new JdbcLockStore(this.pool, settings(LONG).withQuarantine(none))) {
-			granted(free, "known", owner);
+			granted(free, lasting("known", owner));
 			assertThat(free.acquire(new AcquireCommand("known", "c", LEASE, "holder", "", mailbox, true, null)))
 				.isInstanceOf(AcquireResult.Refused.class);
 			quarantined(this.store, "known", "c");
