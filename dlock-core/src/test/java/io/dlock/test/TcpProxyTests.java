@@ -102,9 +102,12 @@ class TcpProxyTests {
 
 	@Test
 	void countsOneRoundTripForPipelinedRequests() throws IOException {
-		this.proxy.delayReplies(Duration.ofSeconds(1));
+		assertThat(this.direct.call("DEL pipelined")).startsWith(":");
+		this.proxy.blackHoleReplies(true);
 		this.client.send("ECHO 1");
-		this.client.send("ECHO 2");
+		this.client.send("SET pipelined 1");
+		Awaitility.await().until(() -> this.direct.call("EXISTS pipelined").equals(":1"));
+		this.proxy.blackHoleReplies(false);
 		assertThat(this.client.receive()).isEqualTo("$1");
 		assertThat(this.proxy.roundTrips()).isEqualTo(1);
 	}
@@ -234,6 +237,7 @@ class TcpProxyTests {
 		assertThat(this.direct.call("DEL lost")).startsWith(":");
 		this.proxy.discard(true);
 		this.client.send("SET lost 1");
+		Awaitility.await().until(() -> this.proxy.roundTrips() == 1);
 		assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> this.client.receive(200));
 		this.proxy.discard(false);
 		assertThat(this.client.call("PING")).isEqualTo("+PONG");
