@@ -150,10 +150,7 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 			int before = proxy().openConnections();
 			for (int i = 0; i < 3; i++) {
 				killSubscriptions();
-				Awaitility.await()
-					.atMost(TIMEOUT.multipliedBy(9))
-					.ignoreException(StoreException.class)
-					.until(() -> isTurnTold(store, address, told));
+				Awaitility.await().ignoreException(StoreException.class).until(() -> isTurnTold(store, address, told));
 			}
 			Awaitility.await().untilAsserted(() -> assertThat(proxy().openConnections()).isLessThanOrEqualTo(before));
 		}

@@ -132,7 +132,7 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 				.mapToObj((i) -> CompletableFuture.supplyAsync(() -> unacknowledged(store, "key" + i, "a"), threads))
 				.toList();
 			assertThat(failures).allSatisfy((failure) -> assertThat(failure).succeedsWithin(Patience.EVENTUALLY));
-			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(HURRIED.timeout().multipliedBy(40));
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(HURRIED.timeout().multipliedBy(60));
 		}
 		finally {
 			threads.shutdownNow();

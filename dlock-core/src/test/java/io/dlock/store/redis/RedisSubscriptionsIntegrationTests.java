@@ -93,7 +93,7 @@ class RedisSubscriptionsIntegrationTests {
 			}
 			this.proxy.heal();
 			Awaitility.await()
-				.atMost(Patience.EVENTUALLY)
+				.atMost(Patience.EVENTUALLY.multipliedBy(3))
 				.until(() -> this.commands.pubsubChannels("dlock:mail:*").size() == PROCESSES);
 		}
 	}
