@@ -237,6 +237,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 		done.join();
 		held.release();
 		assertThat(next).succeedsWithin(Patience.EVENTUALLY);
+		assertThat(this.thereStore.leaves).as("calls that leave").hasValue(0);
 	}
 
 	/**
