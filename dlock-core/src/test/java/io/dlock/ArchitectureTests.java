@@ -259,6 +259,17 @@ class ArchitectureTests {
 			.isEmpty();
 	}
 
+	/**
+	 * SQL and Lua have positions, and messages have none.
+	 */
+	@Test
+	void statementsHaveNoDigitsOfTheLanguageOfTheMachine() {
+		Pattern digits = Pattern.compile("%\\d\\$d");
+		assertThat(Repository.files(".java")).filteredOn((file) -> file.toString().contains("/dlock-core/src/main/"))
+			.filteredOn((file) -> digits.matcher(Repository.read(file)).find())
+			.isEmpty();
+	}
+
 	@Test
 	void noClassSleeps() {
 		noClasses().should().callMethod(Thread.class, "sleep", long.class).check(CLASSES);

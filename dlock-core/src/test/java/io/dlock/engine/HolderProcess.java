@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Locale;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -45,6 +46,8 @@ final class HolderProcess {
 	}
 
 	public static void main(String[] args) throws Exception {
+		// a language with digits of its own
+		Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
 		Duration lease = Duration.ofMillis(Long.parseLong(args[2]));
 		LockSettings settings = LockSettings.builder().lease(lease).commandTimeout(lease.dividedBy(4)).build();
 		try (LockStore store = store(args[0], Patience.COMMAND);

@@ -34,22 +34,22 @@ final class RedisQuarantineScripts {
 				local era = run .. string.match(redis.call('INFO', 'replication'), 'master_replid:(%%w+)')
 				local known, stop, longest = unpack(redis.call('HMGET', name, 'era', 'end', 'longest'))
 				longest = tonumber(longest or 0)
-				if known == era and stop == '0' and longest >= %1$d then
+				if known == era and stop == '0' and longest >= %1$s then
 					return
 				end
 				local now = tonumber(micros())
 				stop = tonumber(stop or 0)
-				local full = (math.max(longest, %1$d) + %2$d) * 1000
+				local full = (math.max(longest, %1$s) + %2$s) * 1000
 				local begins = known ~= era or stop - now > full
 				if begins then
-					stop, longest = now + full, math.max(longest, %1$d)
-				elseif longest < %1$d then
-					stop, longest = stop > 0 and stop + (%1$d - longest) * 1000 or 0, %1$d
+					stop, longest = now + full, math.max(longest, %1$s)
+				elseif longest < %1$s then
+					stop, longest = stop > 0 and stop + (%1$s - longest) * 1000 or 0, %1$s
 				elseif stop > now then
 					return math.ceil((stop - now) / 1000), 0
 				end
 				if stop <= now then
-					stop, longest = 0, %1$d
+					stop, longest = 0, %1$s
 				end
 				redis.call('HSET', name, 'era', era, 'end', string.format('%%.0f', stop), 'longest', longest)
 				if stop > 0 then

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -131,6 +132,18 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 		try (JdbcLockStore store = new JdbcLockStore(collated, settings())) {
 			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 				.withMessageContaining("ENGLISH");
+		}
+	}
+
+	@Test
+	void databaseNeedNotKnowTheDigitsOfTheMachine() {
+		Locale before = Locale.getDefault();
+		Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings())) {
+			granted(ask(store, "a", null));
+		}
+		finally {
+			Locale.setDefault(before);
 		}
 	}
 

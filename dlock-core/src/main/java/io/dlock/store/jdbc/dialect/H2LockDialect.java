@@ -45,7 +45,7 @@ final class H2LockDialect extends LockDialect {
 	@Override
 	public String sessionSetup(Duration commandTimeout) {
 		long millis = serverLimit(commandTimeout).toMillis();
-		return "SET LOCK_TIMEOUT %d; SET QUERY_TIMEOUT %d".formatted(millis, millis);
+		return "SET LOCK_TIMEOUT %s; SET QUERY_TIMEOUT %s".formatted(millis, millis);
 	}
 
 	@Override

@@ -75,7 +75,7 @@ final class H2LockSql {
 
 	private static final String QUEUE = """
 			UPDATE %1$s SET waiting = waiting || ? WHERE lock_key = ? AND lease_until > %2$s
-			  AND CHAR_LENGTH(waiting) < %5$d AND LOCATE(?, waiting) = 0
+			  AND CHAR_LENGTH(waiting) < %5$s AND LOCATE(?, waiting) = 0
 			""";
 
 	private static final String LEAVE = """
@@ -95,7 +95,7 @@ final class H2LockSql {
 
 	private static final String SWEEP = """
 			DELETE FROM %1$s WHERE lease_until < DATEADD('MICROSECOND', -?, %2$s) AND token < %3$s
-			FETCH FIRST %6$d ROWS ONLY
+			FETCH FIRST %6$s ROWS ONLY
 			""";
 
 	private static final String HOLD = """

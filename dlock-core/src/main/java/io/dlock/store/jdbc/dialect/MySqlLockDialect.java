@@ -40,7 +40,7 @@ final class MySqlLockDialect extends LockDialect {
 	 * The mode decides what a statement means. It has no {@code NO_BACKSLASH_ESCAPES}:
 	 * the texts of the drivers are safe without it, whatever mode they have seen.
 	 */
-	private static final String SESSION_SETUP = "SET SESSION innodb_lock_wait_timeout = %d, SESSION lock_wait_timeout = %d, "
+	private static final String SESSION_SETUP = "SET SESSION innodb_lock_wait_timeout = %s, SESSION lock_wait_timeout = %s, "
 			+ "SESSION sql_safe_updates = 0, SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1, SESSION sql_mode = 'STRICT_ALL_TABLES'";
 
 	/** The session has ended, or belongs to another user and will end by itself. */

@@ -78,7 +78,7 @@ final class MySqlLockSql {
 	private static final String RENEW_MANY = """
 			UPDATE (
 			  SELECT f.lock_key, due.lease FROM %2$s STRAIGHT_JOIN %1$s f FORCE INDEX (PRIMARY)
-			  ON f.lock_key = due.lock_key AND f.owner = due.owner LIMIT %3$d FOR UPDATE SKIP LOCKED
+			  ON f.lock_key = due.lock_key AND f.owner = due.owner LIMIT %3$s FOR UPDATE SKIP LOCKED
 			) free STRAIGHT_JOIN %1$s l FORCE INDEX (PRIMARY) ON l.lock_key = free.lock_key
 			SET l.lease_until = GREATEST(l.lease_until, UTC_TIMESTAMP(6) + INTERVAL free.lease MICROSECOND),
 			  l.renewals = l.renewals + 1
@@ -118,7 +118,7 @@ final class MySqlLockSql {
 
 	private static final String QUEUE = """
 			UPDATE %1$s SET waiting = CONCAT(waiting, ?) WHERE lock_key = ? AND lease_until > UTC_TIMESTAMP(6)
-			  AND CHAR_LENGTH(waiting) < %5$d AND LOCATE(?, waiting) = 0
+			  AND CHAR_LENGTH(waiting) < %5$s AND LOCATE(?, waiting) = 0
 			""";
 
 	private static final String LEAVE = """
@@ -139,7 +139,7 @@ final class MySqlLockSql {
 	private static final String SWEEP = """
 			DELETE l FROM (
 			  SELECT lock_key FROM %1$s WHERE lease_until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND token < %2$s
-			  LIMIT %6$d FOR UPDATE SKIP LOCKED
+			  LIMIT %6$s FOR UPDATE SKIP LOCKED
 			) free STRAIGHT_JOIN %1$s l FORCE INDEX (PRIMARY) ON l.lock_key = free.lock_key
 			""";
 

@@ -105,7 +105,7 @@ final class PostgreSqlLockDialect extends LockDialect {
 	@Override
 	public String sessionSetup(Duration commandTimeout) {
 		long millis = serverLimit(commandTimeout).toMillis();
-		return "SET default_transaction_isolation = 'read committed'; SET synchronous_commit = on; SET lock_timeout = %d; SET statement_timeout = %d"
+		return "SET default_transaction_isolation = 'read committed'; SET synchronous_commit = on; SET lock_timeout = %s; SET statement_timeout = %s"
 			.formatted(millis, millis);
 	}
 

@@ -146,7 +146,7 @@ final class PostgreSqlLockSql {
 	private static final String QUEUE = """
 			UPDATE %1$s SET waiting = waiting || ?
 			WHERE lock_key = ? AND lease_until > clock_timestamp()
-			  AND char_length(waiting) < %5$d AND strpos(waiting, ?) = 0""" + NOT_DURABLE;
+			  AND char_length(waiting) < %5$s AND strpos(waiting, ?) = 0""" + NOT_DURABLE;
 
 	private static final String LEAVE = """
 			UPDATE %1$s SET waiting = replace(replace(waiting, ?, ''), ?, '')
@@ -168,7 +168,7 @@ final class PostgreSqlLockSql {
 			DELETE FROM %1$s WHERE lock_key IN (
 			  SELECT lock_key FROM %1$s WHERE lease_until < clock_timestamp() - ? * interval '1 microsecond'
 			    AND token < %2$s
-			  LIMIT %6$d FOR UPDATE SKIP LOCKED)
+			  LIMIT %6$s FOR UPDATE SKIP LOCKED)
 			""";
 
 	private static final String HOLD = """

@@ -46,7 +46,7 @@ final class PostgreSqlQuarantine {
 	 * or of a shorter lease, or if the clock was set back since its end was set.
 	 */
 	private static final String LOOK = """
-			SELECT CASE WHEN n.holder = era.id AND n.renewals >= %2$d AND n.token <= era.clock + n.renewals
+			SELECT CASE WHEN n.holder = era.id AND n.renewals >= %2$s AND n.token <= era.clock + n.renewals
 			    THEN greatest(n.token - era.clock, 0) ELSE -1 END AS rest
 			  FROM""" + ERA + "  LEFT JOIN %1$s n ON n.lock_key = '!quarantine'";
 
@@ -55,15 +55,15 @@ final class PostgreSqlQuarantine {
 	 */
 	private static final String NOTE = """
 			INSERT INTO %1$s AS n (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting)
-			SELECT '!quarantine', '', clock + %2$d, clock_timestamp(), '9999-01-01 00:00:00Z', %2$d, id, 'failover', ''
+			SELECT '!quarantine', '', clock + %2$s, clock_timestamp(), '9999-01-01 00:00:00Z', %2$s, id, 'failover', ''
 			FROM""" + ERA + """
 			ON CONFLICT (lock_key) DO UPDATE SET
 			  token = CASE WHEN n.holder = EXCLUDED.holder AND n.token <= %3$s THEN n.token
-			    ELSE %3$s + greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$d) END,
-			  renewals = greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$d),
+			    ELSE %3$s + greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$s) END,
+			  renewals = greatest(CASE n.holder WHEN EXCLUDED.holder THEN n.renewals END, %2$s),
 			  acquired_at = EXCLUDED.acquired_at,
 			  holder = EXCLUDED.holder
-			WHERE n.holder <> EXCLUDED.holder OR n.renewals < %2$d OR n.token > %3$s + n.renewals
+			WHERE n.holder <> EXCLUDED.holder OR n.renewals < %2$s OR n.token > %3$s + n.renewals
 			""";
 
 	private final String look;
