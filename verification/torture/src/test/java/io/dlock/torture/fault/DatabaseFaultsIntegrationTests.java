@@ -59,7 +59,7 @@ class DatabaseFaultsIntegrationTests {
 	private void commitsWaitAndSessionsAreCounted(SqlStore store, FaultType type) throws Exception {
 		try (Connection before = store.openAsClient()) {
 			assertThat(write(before)).isTrue();
-			Running running = start(store, type, 2000, 0, List.of());
+			Running running = start(store, type, 4000, 0, List.of());
 			await().until(() -> timeline().contains(" START "));
 			await().until(() -> !CompletableFuture.supplyAsync(() -> write(before))
 				.completeOnTimeout(false, 300, TimeUnit.MILLISECONDS)
@@ -78,7 +78,7 @@ class DatabaseFaultsIntegrationTests {
 	private void onlyNewConnectionsReachThePromotedServer(SqlStore store, FaultType type) throws Exception {
 		try (Connection before = store.openAsClient()) {
 			assertThat(write(before)).isTrue();
-			Running running = start(store, type, 4000, 2000, List.of());
+			Running running = start(store, type, 6000, 2000, List.of());
 			await().until(() -> !write(before));
 			assertThat(isWritable(store::openAsClient) && !timeline().contains("RESTORED")).isFalse();
 			await().until(() -> timeline().contains("RESTORED"));
@@ -92,7 +92,7 @@ class DatabaseFaultsIntegrationTests {
 
 	private void passwordIsChangedAndChangedBack(SqlStore store, FaultType type) throws Exception {
 		String url = store.open().getMetaData().getURL();
-		Running running = start(store, type, 2000, 42, List.of(new ToldClient()));
+		Running running = start(store, type, 4000, 42, List.of(new ToldClient()));
 		await().until(() -> timeline().contains("RESTORED F33"));
 		assertThat(isWritable(() -> DriverManager.getConnection(url, SqlStore.USER, "torture-42"))).isTrue();
 		assertThat(isWritable(store::openAsClient) && running.isOn()).isFalse();
