@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
+import io.micrometer.context.ContextRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -170,21 +171,28 @@ class MockedRegistryTests {
 			if (method.equals("releaseAsync")) {
 				released.countDown();
 			}
-			return null;
+			return switch (method) {
+				case "key" -> "42";
+				case "isValid" -> true;
+				default -> null;
+			};
 		});
-		CompletableFuture<LockHandle> granting = new CompletableFuture<>() {
-
-			@Override
-			public boolean cancel(boolean mayInterruptIfRunning) {
-				return false;
-			}
-
-		};
+		CompletableFuture<LockHandle> granting = new CompletableFuture<>();
 		Service service = service(
 				mock(LockRegistry.class, (method) -> method.equals("acquireAsync") ? granting : null));
-		service.stage("42").cancel(false);
-		granting.complete(handle);
-		assertThat(released.await(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		CompletableFuture<CompletableFuture<String>> stage = new CompletableFuture<>();
+		// restored on the thread of the method, when the lock has been granted
+		ContextRegistry.getInstance()
+			.registerThreadLocalAccessor("stage", () -> stage, (value) -> value.join().cancel(false), () -> {
+			});
+		try {
+			stage.complete(service.stage("42"));
+			granting.complete(handle);
+			assertThat(released.await(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			ContextRegistry.getInstance().removeThreadLocalAccessor("stage");
+		}
 		assertThat(service.staged()).isFalse();
 	}
 
