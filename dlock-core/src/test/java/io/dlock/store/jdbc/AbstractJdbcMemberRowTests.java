@@ -33,6 +33,7 @@ import io.dlock.store.WaitingQueue;
 import io.dlock.store.jdbc.dialect.DueLease;
 import io.dlock.store.jdbc.dialect.DueLease.Holding;
 import io.dlock.store.jdbc.dialect.LockTableUpgrade;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.TestDatabase;
 
@@ -261,9 +262,8 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 	 * On a busy machine the database may not answer in time.
 	 */
 	private static void congested(String call, ThrowingCallable callable) {
-		Awaitility.await()
-			.untilAsserted(
-					() -> assertThatExceptionOfType(StoreCongestedException.class).as(call).isThrownBy(callable));
+		MachineWatch
+			.repeatIfLate(() -> assertThatExceptionOfType(StoreCongestedException.class).as(call).isThrownBy(callable));
 	}
 
 	@Test

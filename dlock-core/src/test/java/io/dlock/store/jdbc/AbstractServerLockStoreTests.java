@@ -21,6 +21,7 @@ import io.dlock.store.LockStore.ReleaseCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
+import io.dlock.test.MachineWatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -82,7 +83,7 @@ abstract class AbstractServerLockStoreTests extends AbstractServerOutageTests {
 			this.behindProxy.acquire(command("warm-up"));
 			this.behindProxy.release(key(), "warm-up");
 		}
-		Awaitility.await().untilAsserted(() -> {
+		MachineWatch.repeatIfLate(() -> {
 			awaitSilence();
 			this.proxy.resetCounters();
 			for (int i = 0; i < 10; i++) {
@@ -131,7 +132,7 @@ abstract class AbstractServerLockStoreTests extends AbstractServerOutageTests {
 			expected.add((i % 4 == 0) ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
 		Awaitility.await().until(() -> store().find(key() + "/37").isEmpty());
-		Awaitility.await().untilAsserted(() -> {
+		MachineWatch.repeatIfLate(() -> {
 			awaitSilence();
 			this.proxy.resetCounters();
 			assertThat(this.behindProxy.renew(batch)).isEqualTo(expected);
@@ -153,7 +154,7 @@ abstract class AbstractServerLockStoreTests extends AbstractServerOutageTests {
 				Statement statement = blocker.createStatement()) {
 			blocker.setAutoCommit(false);
 			statement.executeQuery("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "/7' FOR UPDATE").close();
-			Awaitility.await().untilAsserted(() -> {
+			MachineWatch.repeatIfLate(() -> {
 				List<RenewResult> results = impatient.renew(batch);
 				assertThat(results.get(7)).isEqualTo(RenewResult.UNKNOWN);
 				assertThat(results).filteredOn((result) -> result == RenewResult.RENEWED).hasSize(49);

@@ -108,7 +108,7 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 		});
 		// the connection was idle and is tried first, for which a busy server may be too
 		// slow
-		Awaitility.await().ignoreException(StoreException.class).until(() -> !store.release(key(), "warm-up"));
+		MachineWatch.repeatIfLate(() -> assertThat(store.release(key(), "warm-up")).isFalse());
 	}
 
 	@Test
@@ -177,12 +177,12 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 		try (store; MachineWatch machine = MachineWatch.start()) {
 			// on a busy machine the connection may be tried first, for which the way is
 			// too slow
-			Duration duration = Awaitility.await().ignoreException(StoreException.class).until(() -> {
+			Duration duration = MachineWatch.evaluateIfLate(() -> {
 				this.proxy.delayReplies(Duration.ZERO);
 				awaitSilence(store);
 				this.proxy.delayReplies(SHORT_TIMEOUT.multipliedBy(6).dividedBy(10));
 				return machine.time(() -> assertThat(store.acquire(command)).isInstanceOf(Refused.class));
-			}, Objects::nonNull);
+			});
 			assertThat(duration).isLessThan(SHORT_TIMEOUT.multipliedBy(28).dividedBy(10));
 		}
 	}
@@ -205,10 +205,12 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 	 * whether the connection is alive, as a connection is after half a second.
 	 */
 	private StoreException lostReply(ThrowingCallable call) {
-		return Awaitility.await().until(() -> {
+		return MachineWatch.evaluateIfLate(() -> {
 			this.proxy.dropNextReply();
-			return catchThrowableOfType(StoreException.class, call);
-		}, Objects::nonNull);
+			StoreException ex = catchThrowableOfType(StoreException.class, call);
+			assertThat(ex).isNotNull();
+			return ex;
+		});
 	}
 
 	@Test
@@ -225,7 +227,7 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 	@Test
 	void r24LostReplyToABatchIsUnknownForEachOfItsKeys() {
 		awaitSilence();
-		Awaitility.await().untilAsserted(() -> {
+		MachineWatch.repeatIfLate(() -> {
 			this.proxy.dropNextReply();
 			assertThat(this.behindProxy.acquireAll(List.of(command("a")))).singleElement()
 				.isInstanceOfSatisfying(Failed.class,
@@ -233,7 +235,7 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 		});
 		Awaitility.await().until(() -> this.behindProxy.acquireAll(List.of(command("a"))).get(0) instanceof Granted);
 		awaitSilence();
-		Awaitility.await().untilAsserted(() -> {
+		MachineWatch.repeatIfLate(() -> {
 			granted(acquire("a", LEASE));
 			this.proxy.dropNextReply();
 			assertThat(this.behindProxy.releaseAll(List.of(new ReleaseCommand(key(), "a"))))

@@ -27,6 +27,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
@@ -78,7 +79,7 @@ class CongestedConnectionsIntegrationTests {
 	void a5PlaceIsWaitedForAsLongAsACallMayTake() throws Exception {
 		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
 			// on a busy machine the server may be too late
-			Awaitility.await().untilAsserted(() -> {
+			MachineWatch.repeatIfLate(() -> {
 				Future<StoreException> blocked = this.callers.submit(() -> attempt(store, this.key));
 				awaitBlocked(1);
 				assertThat(attempt(store, this.key + "/other")).isNull();
@@ -93,9 +94,9 @@ class CongestedConnectionsIntegrationTests {
 	@Test
 	void a5CallThatFindsNoPlaceWhileTheDatabaseAnswersIsCongestedAndNotFailed() throws Exception {
 		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
-			Awaitility.await().untilAsserted(() -> assertCongested(failuresOfFourCalls(store)));
+			MachineWatch.repeatIfLate(() -> assertCongested(failuresOfFourCalls(store)));
 			blocker.rollback();
-			Awaitility.await().untilAsserted(() -> assertThat(attempt(store, this.key)).isNull());
+			MachineWatch.repeatIfLate(() -> assertThat(attempt(store, this.key)).isNull());
 		}
 	}
 
@@ -135,7 +136,7 @@ class CongestedConnectionsIntegrationTests {
 	void a5BatchThatFindsNoPlaceIsCongestedAndNotUnanswered() throws Exception {
 		AcquireCommand command = new AcquireCommand(this.key, "b", Duration.ofMinutes(1), "", "");
 		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
-			Awaitility.await().untilAsserted(() -> assertCongested(failuresOfFourBatches(store, command)));
+			MachineWatch.repeatIfLate(() -> assertCongested(failuresOfFourBatches(store, command)));
 			blocker.rollback();
 		}
 	}

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,7 +34,7 @@ class LockPlacesTests {
 	 */
 	@Test
 	void timeWithoutCallsIsNoSilenceOfTheDatabase() {
-		Awaitility.await().untilAsserted(() -> {
+		MachineWatch.repeatIfLate(() -> {
 			LockPlaces idle = new LockPlaces(2, TIMEOUT);
 			awaitMoreThan(TIMEOUT);
 			try (LockPlaces.Place first = idle.enter(false)) {

@@ -25,6 +25,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
@@ -97,7 +98,11 @@ class PostgreSqlMailboxIntegrationTests {
 	 * On a busy machine the probe may come too late.
 	 */
 	private static Mailbox opened(Callable<@Nullable Mailbox> opening) {
-		return Awaitility.await().until(opening, Objects::nonNull);
+		return MachineWatch.evaluateIfLate(() -> {
+			Mailbox mailbox = opening.call();
+			assertThat(mailbox).isNotNull();
+			return mailbox;
+		});
 	}
 
 	@Test

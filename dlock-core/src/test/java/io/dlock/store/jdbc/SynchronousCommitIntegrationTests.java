@@ -19,6 +19,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.Pools;
 import io.dlock.test.PostgresServer;
@@ -96,11 +97,10 @@ class SynchronousCommitIntegrationTests {
 			this.standby.pause();
 			assertThat(local.acquire(command("local"))).isInstanceOf(Granted.class);
 			// without an effect if the machine is too busy for a connection
-			Awaitility.await()
-				.untilAsserted(() -> assertThatExceptionOfType(StoreException.class)
-					.isThrownBy(() -> remote.acquire(command("remote")))
-					.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
-					.satisfies((ex) -> assertThat(ex.isLasting()).isFalse()));
+			MachineWatch.repeatIfLate(() -> assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> remote.acquire(command("remote")))
+				.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
+				.satisfies((ex) -> assertThat(ex.isLasting()).isFalse()));
 			assertThat(remote.renew(List.of(new RenewCommand("held", "a", LEASE))))
 				.containsExactly(RenewResult.UNKNOWN);
 			assertThat(local.release("local", "a")).isTrue();

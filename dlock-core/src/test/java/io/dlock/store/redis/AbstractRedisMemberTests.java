@@ -20,6 +20,7 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.test.LettuceFactories;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 
@@ -79,7 +80,7 @@ abstract class AbstractRedisMemberTests {
 	 * which a busy machine does not always manage.
 	 */
 	final void untilInTime(ThrowingRunnable test) {
-		Awaitility.await().ignoreException(ClassCastException.class).untilAsserted(() -> {
+		MachineWatch.repeatIfLate(() -> {
 			onServer((connection) -> {
 				connection.serverCommands().flushAll();
 				return true;

@@ -26,6 +26,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Clustered;
+import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
 import io.dlock.test.RedisServer;
 import io.dlock.test.TcpProxy;
@@ -90,9 +91,8 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 		Awaitility.await()
 			.ignoreExceptionsInstanceOf(StoreException.class)
 			.until(() -> store.acquire(command("a", "a")) instanceof Granted);
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(store.renew(renewals("held", "a", "shared", "+a")))
-				.containsOnly(RenewResult.RENEWED));
+		MachineWatch.repeatIfLate(
+				() -> assertThat(store.renew(renewals("held", "a", "shared", "+a"))).containsOnly(RenewResult.RENEWED));
 	}
 
 	/**
@@ -233,14 +233,12 @@ class RedisAcknowledgementIntegrationTests extends AbstractRedisAcknowledgementT
 			List<AcquireCommand> commands = IntStream.range(0, 30).mapToObj((i) -> command("key" + i, "a")).toList();
 			Awaitility.await()
 				.untilAsserted(() -> assertThat(store.acquireAll(commands)).allMatch(Granted.class::isInstance));
-			Awaitility.await()
-				.ignoreException(StoreException.class)
-				.until(() -> store.acquire(command("one", "a")) instanceof Granted);
+			MachineWatch.repeatIfLate(() -> assertThat(store.acquire(command("one", "a"))).isInstanceOf(Granted.class));
 			List<RenewCommand> renewals = commands.stream()
 				.map((command) -> new RenewCommand(command.key(), "a", LEASE))
 				.toList();
 			nodes.get(3).pause();
-			Awaitility.await().untilAsserted(() -> {
+			MachineWatch.repeatIfLate(() -> {
 				List<AcquireResult> results = store.acquireAll(commands);
 				List<RenewResult> renewed = store.renew(renewals);
 				for (int i = 0; i < commands.size(); i++) {

@@ -24,6 +24,7 @@ import io.dlock.console.LocalLocks;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockList;
 import io.dlock.console.StoreReport;
+import io.dlock.test.MachineWatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -113,7 +114,7 @@ class DlockHealthIndicatorTests {
 	@Test
 	void failureIsCheckedAgainSoon() {
 		// on a busy machine the second may be over before the next request
-		Awaitility.await().untilAsserted(() -> {
+		MachineWatch.repeatIfLate(() -> {
 			this.checks.set(0);
 			DlockHealthIndicator indicator = indicator(LONG, Duration.ofSeconds(Long.MAX_VALUE));
 			this.check = () -> report("no locks");

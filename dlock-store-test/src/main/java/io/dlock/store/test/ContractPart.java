@@ -96,14 +96,30 @@ abstract class ContractPart {
 
 	/**
 	 * Repeat steps, each time with another key, in which a lease or a reservation is
-	 * needed before it is over, which a busy machine does not always manage.
-	 * @param steps the steps; {@code true} if nothing was over too early
+	 * needed before it is over. It may be over only if the steps took so long, as they do
+	 * on a busy machine.
+	 * @param limit the lease or the reservation
+	 * @param steps the steps; {@code false} if it was over
 	 */
-	final void untilInTime(Callable<Boolean> steps) {
+	final void untilInTime(Duration limit, Callable<Boolean> steps) {
 		await().until(() -> {
 			this.contract.changeKey();
-			return steps.call();
+			long begin = System.nanoTime();
+			boolean inTime = steps.call();
+			if (!inTime) {
+				assertOver(limit, begin);
+			}
+			return inTime;
 		});
+	}
+
+	/**
+	 * A lease or a reservation that is over has to have had its time.
+	 * @param limit the lease or the reservation
+	 * @param begin when it began at the earliest, by {@link System#nanoTime()}
+	 */
+	static void assertOver(Duration limit, long begin) {
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).as("over after").isGreaterThanOrEqualTo(limit);
 	}
 
 	final AcquireResult acquire(String owner, Duration lease) {

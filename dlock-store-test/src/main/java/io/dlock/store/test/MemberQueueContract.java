@@ -58,7 +58,7 @@ abstract class MemberQueueContract extends MemberPart {
 
 	@Test
 	void exclusiveRequestGetsTheKeyWhenTheLastMemberExpires() {
-		untilInTime(() -> {
+		untilInTime(SOON, () -> {
 			granted(share("+a", SOON));
 			return ask("x", this.first) instanceof Refused;
 		});
@@ -132,7 +132,7 @@ abstract class MemberQueueContract extends MemberPart {
 
 	@Test
 	void memberTakesNoPlaceBeforeTheQueueOfAnExclusiveOwnerWhoseLeaseIsOver() {
-		untilInTime(() -> {
+		untilInTime(shortLease(), () -> {
 			granted(acquire("x", shortLease()));
 			return ask("y", this.first) instanceof Refused;
 		});
@@ -221,7 +221,7 @@ abstract class MemberQueueContract extends MemberPart {
 
 	@Test
 	void deadProcessInTheQueueCostsItsReservationOnly() {
-		untilInTime(() -> {
+		untilInTime(SOON, () -> {
 			granted(permit("+a", 1));
 			refused(member("+b", 1, MailboxAddress.create(SOON)));
 			release("+a");

@@ -3,6 +3,7 @@ package io.dlock.store.test;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
@@ -24,12 +25,18 @@ abstract class RenewContract extends ContractPart {
 	@Test
 	void renewalKeepsTheLockBeyondItsLease() {
 		Duration lease = Duration.ofSeconds(2);
-		untilInTime(() -> {
+		untilInTime(lease, () -> {
+			AtomicLong renewed = new AtomicLong(System.nanoTime());
+			AtomicBoolean kept = new AtomicBoolean();
 			acquire("a", lease);
 			Instant end = Instant.now().plus(lease).plusMillis(500);
-			AtomicBoolean kept = new AtomicBoolean();
 			await().until(() -> {
+				long sent = System.nanoTime();
 				kept.set(renew("a", lease) == RenewResult.RENEWED && acquire("b", LEASE) instanceof Refused);
+				if (!kept.get()) {
+					assertOver(lease, renewed.get());
+				}
+				renewed.set(sent);
 				return !kept.get() || Instant.now().isAfter(end);
 			});
 			return kept.get();
