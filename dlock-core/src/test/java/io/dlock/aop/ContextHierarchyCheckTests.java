@@ -188,4 +188,14 @@ class ContextHierarchyCheckTests {
 		}
 	}
 
+	/**
+	 * It has no definition.
+	 */
+	@Test
+	void objectThatIsRegisteredInAParentIsRefused() {
+		this.parent.getBeanFactory().registerSingleton("service", new Service());
+		postProcess(this.child);
+		refused(this::start);
+	}
+
 }

@@ -194,4 +194,11 @@ class ForeignProxiesTests extends AbstractBehindInterfacesTests {
 
 	}
 
+	@Test
+	void registryOutlivesAProxyThatIsLockedByItsInterfaces() {
+		bean(OrderRepository.class, repository(OrderRepository.class));
+		assertThat(this.context.getBean(DistributedLockedBeanPostProcessor.class).lockedBeans())
+			.containsExactly("bean");
+	}
+
 }

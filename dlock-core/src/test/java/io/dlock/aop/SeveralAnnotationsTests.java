@@ -235,4 +235,22 @@ class SeveralAnnotationsTests extends AbstractDistributedLockedTests {
 		assertThat(bean(TheSame.class).run()).containsExactly("order");
 	}
 
+	static class Unlocked {
+
+		public List<String> run() {
+			return held();
+		}
+
+	}
+
+	@StockLock
+	static class LockedSubclass extends Unlocked {
+
+	}
+
+	@Test
+	void annotationOfASubclassLocksWhatItInherits() {
+		assertThat(bean(LockedSubclass.class).run()).containsExactly("stock");
+	}
+
 }

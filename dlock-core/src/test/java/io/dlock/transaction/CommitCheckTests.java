@@ -240,4 +240,20 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		assertThat(entries()).isZero();
 	}
 
+	@Test
+	void r48TransactionManagerThatIsCreatedAfterTheStartChecksAsWell() {
+		Work work = start();
+		this.context.registerBean("later", PlatformTransactionManager.class,
+				() -> new DataSourceTransactionManager(this.dataSource));
+		TransactionTemplate later = new TransactionTemplate(
+				this.context.getBean("later", PlatformTransactionManager.class));
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> work.runShortly(() -> later.executeWithoutResult((status) -> {
+				insert();
+				loseLock();
+			})))
+			.withMessageContaining("is rolled back");
+		assertThat(entries()).isZero();
+	}
+
 }

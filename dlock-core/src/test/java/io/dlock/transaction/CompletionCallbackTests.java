@@ -12,6 +12,7 @@ import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
+import io.dlock.LockHandle;
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.as;
@@ -158,6 +159,19 @@ class CompletionCallbackTests extends AbstractTransactionTests {
 		});
 		assertThat(entries()).isOne();
 		assertThat(warnings()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void callAfterTheCommitIsAllowedToTheHolderOfTheLock(Callback callback) {
+		Work work = start((postProcessor) -> postProcessor.setInsideTransaction(InsideTransaction.FAIL));
+		List<Throwable> failures = new ArrayList<>();
+		try (LockHandle held = this.registry.acquire(KEY)) {
+			call(callback, () -> failures.add(catchThrowable(() -> work.runInTransaction(this::insert))));
+			assertThat(held.isValid()).isTrue();
+		}
+		assertThat(failures).containsOnlyNulls();
+		assertThat(entries()).isOne();
 	}
 
 }

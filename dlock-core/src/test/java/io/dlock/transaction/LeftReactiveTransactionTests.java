@@ -12,6 +12,7 @@ import org.springframework.transaction.reactive.AbstractReactiveTransactionManag
 import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import org.springframework.transaction.reactive.TransactionalOperator;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import reactor.core.publisher.Mono;
 
 import io.dlock.DistributedLocked;
@@ -138,6 +139,17 @@ class LeftReactiveTransactionTests extends AbstractTransactionTests {
 		}
 		nothingIsLeft();
 		assertThat(warnings()).filteredOn((warning) -> warning.contains("was called inside")).isEmpty();
+	}
+
+	/**
+	 * As of a caller with SUPPORTS: there is no transaction that ends.
+	 */
+	@Test
+	void r47ScopeWithoutATransactionKeepsNoLock() {
+		Mono<Boolean> held = startLeaving().joined().then(Mono.fromSupplier(this::isHeld));
+		TransactionDefinition supports = new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_SUPPORTS);
+		assertThat(TransactionalOperator.create(this.inner, supports).transactional(held).block()).isFalse();
+		nothingIsLeft();
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.dlock.transaction;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
@@ -172,6 +174,18 @@ class RegistriesInTransactionsTests extends AbstractTransactionTests {
 			this.registries.there();
 		});
 		assertThat(warnings()).hasSize(2);
+	}
+
+	@Test
+	void guardIsAskedForTheLockOfEachRegistry() {
+		List<Long> asked = new ArrayList<>();
+		start((postProcessor) -> postProcessor.setCommitGuard(() -> (transaction, lock) -> asked.add(lock.token())));
+		this.audit.acquire(KEY).release();
+		try (LockHandle there = this.audit.acquire(KEY); LockHandle here = this.registry.acquire(KEY)) {
+			assertThat(there.token()).isNotEqualTo(here.token());
+			inTransaction(this::insert);
+			assertThat(asked).containsExactlyInAnyOrder(there.token(), here.token());
+		}
 	}
 
 }

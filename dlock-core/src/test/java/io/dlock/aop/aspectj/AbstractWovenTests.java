@@ -84,6 +84,11 @@ abstract class AbstractWovenTests {
 			return held();
 		}
 
+		@DistributedLocked("'take:' + #pieces")
+		public List<String> take(long pieces) {
+			return held();
+		}
+
 		@DistributedLocked("'static:' + #order")
 		static List<String> ofClass(String order) {
 			return held();

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.AdviceMode;
@@ -170,6 +171,22 @@ class WovenAndProxiedTests extends AbstractWovenTests {
 		Proxyable proxied = start(AdviceMode.PROXY, second, Proxyable.class).getBean(Proxyable.class);
 		assertThat(proxied.pay("1")).as("of the proxy only").containsExactly("pay:1");
 		assertThat(new Whose().isOf(first)).isTrue();
+	}
+
+	@Test
+	void callOfTheTargetItselfIsLockedAfterThatOfItsProxy() {
+		Orders orders = proxied((call) -> List.of());
+		Orders target = (Orders) AopProxyUtils.getSingletonTarget(orders);
+		assertThat(orders.pay("1")).isEmpty();
+		assertThat(target.pay("1")).containsExactly("pay:1");
+	}
+
+	/**
+	 * The proxy and the woven method have a number each.
+	 */
+	@Test
+	void callWithAPrimitiveArgumentIsLockedOnce() {
+		assertThat(proxied((call) -> call.proceed()).take(1000)).containsExactly("take:1000");
 	}
 
 }

@@ -35,6 +35,7 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.ForcedLoss;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -128,6 +129,16 @@ public class AsyncAnnotationTests {
 
 	}
 
+	@Async
+	static class AsynchronousClass {
+
+		@DistributedLocked("'key'")
+		public CompletableFuture<String> thread() {
+			return CompletableFuture.completedFuture(Thread.currentThread().getName());
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAsync(proxyTargetClass = true)
 	static class Config {
@@ -165,6 +176,11 @@ public class AsyncAnnotationTests {
 				this.interrupted.complete(Thread.currentThread().isInterrupted());
 			});
 			return executor;
+		}
+
+		@Bean
+		AsynchronousClass asynchronousClass() {
+			return new AsynchronousClass();
 		}
 
 		@Bean
@@ -267,6 +283,13 @@ public class AsyncAnnotationTests {
 			.hasCauseInstanceOf(LockInterruptedException.class);
 		this.store.release("key", "elsewhere");
 		assertThat(this.work.getThread()).isNull();
+	}
+
+	@Test
+	void methodOfAnAsynchronousClassRunsOnTheThreadOfItsExecutor() {
+		assertThat(this.context.getBean(AsynchronousClass.class).thread()).succeedsWithin(Patience.EVENTUALLY)
+			.asString()
+			.startsWith("async-");
 	}
 
 }

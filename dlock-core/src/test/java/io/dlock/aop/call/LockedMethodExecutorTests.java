@@ -17,10 +17,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.MockedStatic;
 
 import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.notNull;
+import static org.mockito.Mockito.mockStatic;
 
 @Timeout(60)
 class LockedMethodExecutorTests {
@@ -194,6 +197,24 @@ class LockedMethodExecutorTests {
 			});
 		}
 		assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+	}
+
+	/**
+	 * It may be the one that releases a lock.
+	 */
+	@Test
+	void taskForWhichThereIsNoThreadRunsOnThatOfItsCaller() {
+		List<Thread> seen = new ArrayList<>();
+		try (MockedStatic<LockedMethodExecutor> threads = mockStatic(LockedMethodExecutor.class, (call) -> {
+			if (call.getMethod().getName().equals("execute")) {
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+			return call.callRealMethod();
+		})) {
+			LockedMethodExecutor.executeOrRun(() -> seen.add(Thread.currentThread()));
+			threads.verify(() -> LockedMethodExecutor.execute(notNull()));
+		}
+		assertThat(seen).containsExactly(Thread.currentThread());
 	}
 
 }

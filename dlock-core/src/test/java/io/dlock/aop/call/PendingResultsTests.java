@@ -15,9 +15,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.dynamic.DynamicType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -274,6 +277,22 @@ class PendingResultsTests extends AbstractDistributedLockedTests {
 		assertThat(PendingResults.find(List.of(Collections.synchronizedList(lazy)))).isNull();
 		Stream<String> late = Stream.of();
 		assertThat(PendingResults.find(Collections.singletonList(late))).isSameAs(late);
+	}
+
+	/**
+	 * They are not on the class path of these tests.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "context.request.async.DeferredResult", "context.request.async.WebAsyncTask",
+			"servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"servlet.mvc.method.annotation.StreamingResponseBody" })
+	void r49ResultThatAWebServerWritesIsPending(String name) throws Exception {
+		try (DynamicType.Unloaded<?> type = new ByteBuddy().subclass(Object.class)
+			.name("org.springframework.web." + name)
+			.make()) {
+			Class<?> late = type.load(getClass().getClassLoader()).getLoaded();
+			assertThat(PendingResults.isPending(late)).isTrue();
+		}
 	}
 
 }

@@ -282,4 +282,10 @@ class KeyExpressionCheckTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> key.evaluate(arguments)).withMessageContaining("size");
 	}
 
+	@Test
+	void c2FunctionIsRefused() {
+		assertThatExceptionOfType(RefusedKeyException.class).isThrownBy(() -> key("numbers", "#hash(#a)"))
+			.withMessageContaining("#hash(#a): a key sees the arguments and the method only");
+	}
+
 }
