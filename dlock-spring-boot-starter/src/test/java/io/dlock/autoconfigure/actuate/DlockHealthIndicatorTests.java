@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
@@ -208,6 +209,33 @@ class DlockHealthIndicatorTests {
 			throw new UnsupportedOperationException();
 		}
 
+	}
+
+	/**
+	 * A thread that can start no other: the new one asks it for its class loader.
+	 */
+	private static final class Lonely extends Thread {
+
+		Lonely(Runnable body) {
+			super(body);
+		}
+
+		@Override
+		public ClassLoader getContextClassLoader() {
+			throw new OutOfMemoryError("unable to create native thread");
+		}
+
+	}
+
+	@Test
+	void healthIsCheckedAgainAfterACheckForWhichThereWasNoThread() {
+		DlockHealthIndicator indicator = indicator(Duration.ofSeconds(5), LONG);
+		AtomicReference<Health> lonely = new AtomicReference<>();
+		Thread thread = new Lonely(() -> lonely.set(indicator.health()));
+		thread.start();
+		Awaitility.await().until(() -> lonely.get() != null);
+		assertThat(lonely.get().getStatus()).isEqualTo(Status.DOWN);
+		assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
 	}
 
 }

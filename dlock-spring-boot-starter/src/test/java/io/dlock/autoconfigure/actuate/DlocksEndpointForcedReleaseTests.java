@@ -169,4 +169,13 @@ class DlocksEndpointForcedReleaseTests extends AbstractDlocksEndpointTests {
 		assertThat(output).contains("could not be written to the audit trail", "no space left");
 	}
 
+	@Test
+	void r55TokenBesideAnInstanceReleasesNothing() {
+		LockHandle handle = hold();
+		WebEndpointResponse<ForcedReleaseDescriptor> response = endpoint(Show.ALWAYS, Show.ALWAYS).forceRelease(
+				new User("LOCKSMITH"), null, Long.toString(handle.token()), this.registry.settings().instance());
+		assertThat(response.getStatus()).isEqualTo(400);
+		assertThat(handle.isValid()).isTrue();
+	}
+
 }

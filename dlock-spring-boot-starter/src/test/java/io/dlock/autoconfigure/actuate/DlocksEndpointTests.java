@@ -18,6 +18,9 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.autoconfigure.HiddenKeys;
+import io.dlock.console.LocalLocks;
+import io.dlock.console.LockConsole;
+import io.dlock.console.LockList;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 import io.dlock.store.StoreException;
@@ -225,6 +228,32 @@ class DlocksEndpointTests extends AbstractDlocksEndpointTests {
 	private static List<String> shown(DlocksEndpoint endpoint) {
 		LocksDescriptor locks = search(endpoint, null, null, null, null);
 		return List.of(locks.held().get(0).key(), locks.store().locks().get(0).key());
+	}
+
+	@Test
+	void limitOfTheListIsTheConfiguredOne() {
+		hold("a", null, null);
+		hold("b", null, null);
+		DlocksEndpoint endpoint = new DlocksEndpoint(this.registry,
+				new DlocksEndpointProperties(Show.NEVER, Set.of(), 1, Show.ALWAYS, Set.of()), new HiddenKeys(),
+				new ForcedReleaseAudit((event) -> {
+				}));
+		assertThat(search(endpoint, null, null, null, null).store().locks()).hasSize(1);
+		assertThat(search(endpoint, null, null, null, "2").store().locks()).hasSize(2);
+	}
+
+	/**
+	 * The store has more locks than a search looks at.
+	 */
+	@Test
+	void r55SearchOfAPartOfTheLocksSaysSo() {
+		LeaseLockRegistry many = mock();
+		LockConsole console = mock();
+		given(many.console()).willReturn(console);
+		given(many.settings()).willReturn(LockSettings.defaults());
+		given(console.local()).willReturn(new LocalLocks(List.of(), List.of()));
+		given(console.list(LockSearch.LOCKS)).willReturn(new LockList(List.of(), false, null));
+		assertThat(search(endpoint(many), "key", null, null, null).store().complete()).isFalse();
 	}
 
 }

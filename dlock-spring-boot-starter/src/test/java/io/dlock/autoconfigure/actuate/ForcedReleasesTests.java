@@ -41,4 +41,13 @@ class ForcedReleasesTests {
 		assertThat(answer(true)).isEqualTo("No lock is held by other");
 	}
 
+	@Test
+	void r55ReleaseOfAnInstanceThatFailsIsAFailure() {
+		given(this.console.forceReleaseAll("other")).willReturn(new LockList(List.of(), false, "no answer"));
+		WebEndpointResponse<ForcedReleaseDescriptor> response = this.releases.releaseAll(SecurityContext.NONE, "other");
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getBody().outcome()).isEqualTo("failed");
+		assertThat(response.getBody().message()).contains("no answer");
+	}
+
 }

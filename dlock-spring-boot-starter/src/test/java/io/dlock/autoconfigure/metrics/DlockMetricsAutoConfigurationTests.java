@@ -212,4 +212,28 @@ class DlockMetricsAutoConfigurationTests {
 			});
 	}
 
+	/**
+	 * The endpoint hides a key as it is stored.
+	 */
+	@Test
+	void r57HiddenKeyOfASpanIsThatOfTheEndpoint() {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		this.withoutMetrics.withBean(ObservationRegistry.class, () -> observations)
+			.withBean(Customers.class)
+			.run((context) -> {
+				context.getBean(Customers.class).greet("J\u00fcrgen");
+				assertThat(observations).hasSingleObservationThat()
+					.hasHighCardinalityKeyValue("dlock.key",
+							context.getBean(HiddenKeys.class).hide("customers:J%C3%BCrgen"));
+			});
+	}
+
+	public static class Customers {
+
+		@DistributedLocked(name = "customers", key = "#name")
+		public void greet(String name) {
+		}
+
+	}
+
 }

@@ -3,6 +3,7 @@ package io.dlock.autoconfigure.metrics;
 import java.time.Duration;
 import java.util.Optional;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
@@ -36,6 +37,27 @@ class LockRegistryCountsTests {
 			beans.registerSingleton("second", second);
 			beans.registerSingleton("third", third);
 			assertThat(new LockRegistryCounts(beans).quarantine()).isEqualTo(Duration.ofSeconds(30));
+		}
+	}
+
+	@Test
+	void registryOfAParentIsCounted() {
+		try (LeaseLockRegistry registry = registry(Duration.ofSeconds(10))) {
+			DefaultListableBeanFactory parent = new DefaultListableBeanFactory();
+			parent.registerSingleton("registry", registry);
+			assertThat(new LockRegistryCounts(new DefaultListableBeanFactory(parent)).quarantine())
+				.isEqualTo(Duration.ofSeconds(10));
+		}
+	}
+
+	@Test
+	void quarantineIsMetered() {
+		try (LeaseLockRegistry registry = registry(Duration.ofSeconds(10))) {
+			DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+			beans.registerSingleton("registry", registry);
+			SimpleMeterRegistry meters = new SimpleMeterRegistry();
+			new DlockMetricsAutoConfiguration().dlockMeters(beans).bindTo(meters);
+			assertThat(meters.get("dlock.quarantine").gauge().value()).isEqualTo(10);
 		}
 	}
 
