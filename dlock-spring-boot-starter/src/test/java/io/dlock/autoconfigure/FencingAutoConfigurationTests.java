@@ -15,6 +15,7 @@ import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
@@ -279,6 +280,26 @@ class FencingAutoConfigurationTests {
 		this.memoryRunner.withUserConfiguration(Logging.class)
 			.withPropertyValues("dlock.mdc=false")
 			.run((context) -> assertThat(context.getBean(Logged.class).run()).isEmpty());
+	}
+
+	@Test
+	void guardIsCreatedAfterTheScriptsOfTheApplication() {
+		this.jdbcRunner.run((context) -> {
+			String[] scripts = context.getBeanNamesForType(DataSourceScriptDatabaseInitializer.class);
+			assertThat(scripts).isNotEmpty();
+			assertThat(context.getBeanFactory().getBeanDefinition("dlockFencingGuard").getDependsOn())
+				.contains(scripts);
+		});
+	}
+
+	@Test
+	void tableThatCannotBeCreatedFailsTheStart() {
+		this.jdbcRunner.withUserConfiguration(Shop.class)
+			.withPropertyValues("dlock.jdbc.fence-table=missing.dlock_fence", "dlock.start-timeout=0s")
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				assertThat(context.getStartupFailure()).hasStackTraceContaining("fence table 'missing.dlock_fence'");
+			});
 	}
 
 }

@@ -110,4 +110,10 @@ class InterceptionModeTests {
 			});
 	}
 
+	@Test
+	void proxyIsOfTheClassByDefault() {
+		this.runner.withBean(LockedCounter.class)
+			.run((context) -> assertThat(context.getBean(LockedCounter.class).count()).isPositive());
+	}
+
 }

@@ -14,6 +14,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.http.HttpEntity;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import reactor.core.publisher.Flux;
@@ -226,6 +227,20 @@ class PendingWebResultsTests {
 				.withThrowableThat()
 				.withCauseInstanceOf(IllegalStateException.class);
 		});
+	}
+
+	static class AsyncTask {
+
+		@DistributedLocked
+		public WebAsyncTask<String> run() {
+			return new WebAsyncTask<>(() -> "");
+		}
+
+	}
+
+	@Test
+	void r49TaskThatAWebServerRunsLaterIsRefused() {
+		assertRefused(AsyncTask.class, "a CompletableFuture or, with reactor-core, a Mono");
 	}
 
 }

@@ -211,4 +211,14 @@ class TlsIntegrationTests {
 		}
 	}
 
+	/**
+	 * Java refuses this protocol.
+	 */
+	@Test
+	void quorumHasTheProtocolsOfItsBundle() {
+		FailureAnalysis failure = AbstractStoreStartTests.failure(onQuorum(), "dlock.quorum.ssl.bundle=store",
+				"spring.ssl.bundle.pem.store.options.enabled-protocols=TLSv1.1", "dlock.start-timeout=0s");
+		assertThat(failure.getDescription()).contains("No appropriate protocol");
+	}
+
 }

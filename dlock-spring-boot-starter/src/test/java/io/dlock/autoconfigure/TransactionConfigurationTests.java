@@ -1,5 +1,8 @@
 package io.dlock.autoconfigure;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -100,6 +103,16 @@ class TransactionConfigurationTests extends AbstractTransactionConfigurationTest
 			}));
 			assertThat(work.entries()).isEqualTo(entries);
 		});
+	}
+
+	@Test
+	void eachGuardOfTheApplicationIsAskedBeforeTheCommit() {
+		List<String> asked = new ArrayList<>();
+		this.runner.withBean("first", CommitGuard.class, () -> (transaction, lock) -> asked.add("first"))
+			.withBean("second", CommitGuard.class, () -> (transaction, lock) -> asked.add("second"))
+			.run((context) -> context.getBean(Work.class).transactional(() -> {
+			}));
+		assertThat(asked).containsExactlyInAnyOrder("first", "second");
 	}
 
 }

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -94,6 +95,33 @@ class TableInitializerIntegrationTests {
 		DlockJdbcProperties properties = new DlockJdbcProperties();
 		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
 		return properties;
+	}
+
+	/**
+	 * As a pool with such connections, which rolls back what is not committed.
+	 */
+	@Test
+	void tableIsCreatedOnConnectionsThatDoNotCommitByThemselves() throws SQLException {
+		PostgresServer server = PostgresServer.shared();
+		DriverManagerDataSource plain = new DriverManagerDataSource(server.jdbcUrl(), server.username(),
+				server.password());
+		try (Connection admin = plain.getConnection(); Statement statement = admin.createStatement()) {
+			statement.execute("DROP TABLE IF EXISTS committed_explicitly");
+			new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "committed_explicitly", always(), null,
+					new DefaultResourceLoader(), (connection, table) -> {
+					})
+				.initialize(new DelegatingDataSource(plain) {
+
+					@Override
+					public Connection getConnection() throws SQLException {
+						Connection connection = super.getConnection();
+						connection.setAutoCommit(false);
+						return connection;
+					}
+
+				});
+			assertThat(statement.executeQuery("SELECT * FROM committed_explicitly").next()).isFalse();
+		}
 	}
 
 }

@@ -198,4 +198,10 @@ class TableInitializerTests {
 			.run((context) -> assertThat(this.initialized).isEmpty());
 	}
 
+	@Test
+	void startDoesNotDependOnATableThatIsNotChecked() {
+		this.runner.withPropertyValues("dlock.jdbc.schema=classpath:no-such-script.sql")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 }
