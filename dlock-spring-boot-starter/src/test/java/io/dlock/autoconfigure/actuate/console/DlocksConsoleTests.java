@@ -219,7 +219,8 @@ class DlocksConsoleTests {
 		assertThat(shared.check()).isNull();
 		Awaitility.await().untilAsserted(() -> assertThat(shared.check()).isNotNull());
 		assertThat(shared.check().report().failure()).isNull();
-		MachineWatch.repeatIfLate(() -> assertThat(shared.list()).as("one list for all viewers").isSameAs(shared.list()));
+		MachineWatch
+			.repeatIfLate(() -> assertThat(shared.list()).as("one list for all viewers").isSameAs(shared.list()));
 	}
 
 	@Test
