@@ -22,6 +22,8 @@ public final class MachineWatch implements AutoCloseable {
 	/** The part of the time by which a machine that is not busy may be late. */
 	private static final int TOLERANCE_DIVISOR = 20;
 
+	private final long begin = System.nanoTime();
+
 	private final Thread thread = new Thread(this::run, "machine-watch");
 
 	private volatile Progress progress = new Progress(0, System.nanoTime());
@@ -87,15 +89,12 @@ public final class MachineWatch implements AutoCloseable {
 	 */
 	public static <T> T evaluateIfLate(Callable<T> test) {
 		for (int i = 1;; i++) {
-			long begin = System.nanoTime();
 			try (MachineWatch watch = start()) {
 				try {
 					return test.call();
 				}
 				catch (Exception | AssertionError ex) {
-					long end = System.nanoTime();
-					boolean late = watch.progress.latenessAt(end) > PAUSE + (end - begin) / TOLERANCE_DIVISOR;
-					if (i == REPETITIONS || !late) {
+					if (i == REPETITIONS || !watch.isLate()) {
 						throw (ex instanceof Exception failure) ? new AssertionError(failure) : (AssertionError) ex;
 					}
 				}
@@ -123,6 +122,14 @@ public final class MachineWatch implements AutoCloseable {
 		action.call();
 		long end = System.nanoTime();
 		return Duration.ofNanos(end - begin - (this.progress.latenessAt(end) - late));
+	}
+
+	/**
+	 * Whether the machine has been late since this watch began.
+	 */
+	public boolean isLate() {
+		long now = System.nanoTime();
+		return this.progress.latenessAt(now) > PAUSE + (now - this.begin) / TOLERANCE_DIVISOR;
 	}
 
 	@Override
