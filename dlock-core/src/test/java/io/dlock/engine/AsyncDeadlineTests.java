@@ -72,9 +72,9 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		Awaitility.await().until(() -> this.store.acquires.get() == EngineThreads.WORKERS);
 		try (MachineWatch watch = MachineWatch.start()) {
 			Duration limit = waitTime.plusMillis(50);
-			assertThat(MachineWatch.shortest(limit,
-					() -> watch.time(() -> acquire("waiting", waitTime).handle((handle, ex) -> ex).join())))
-				.isLessThan(limit);
+			MachineWatch.repeatIfLate(
+					() -> assertThat(watch.time(() -> acquire("waiting", waitTime).handle((handle, ex) -> ex).join()))
+						.isLessThan(limit));
 		}
 		assertThat(Duration.ofNanos(asked.join())).isGreaterThanOrEqualTo(waitTime.plusMillis(100));
 	}

@@ -98,15 +98,19 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 			.withCauseInstanceOf(LockStoreException.class);
 	}
 
+	private CompletableFuture<Void> releaseInBackground(Kind kind) {
+		LockHandle held = kind.acquire(this.registry, LockRequest.FOREVER);
+		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
+		return held.releaseAsync();
+	}
+
 	/**
 	 * A holder of these kinds has no place in the queue of this process.
 	 */
 	@ParameterizedTest
 	@EnumSource
 	void tryDuringTheReleaseOfAnotherKindGetsTheLock(Kind kind) {
-		LockHandle held = kind.acquire(this.registry, LockRequest.FOREVER);
-		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
-		CompletableFuture<Void> released = held.releaseAsync();
+		CompletableFuture<Void> released = releaseInBackground(kind);
 		CompletableFuture<LockHandle> tried = AbstractLeaseLockRegistryTests
 			.inOtherThread(() -> kind.acquire(this.registry, Duration.ZERO));
 		Awaitility.await().until(() -> tried.isDone() || this.registry.counts().waiting() == 1);
@@ -120,9 +124,7 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 	@ParameterizedTest
 	@EnumSource
 	void tryDuringAReleaseThatHangsAsksTheStoreAfterASecond(Kind kind) {
-		LockHandle held = kind.acquire(this.registry, LockRequest.FOREVER);
-		this.store.beforeRelease = () -> AbstractLeaseLockRegistryTests.awaitQuietly(this.storeAnswers);
-		CompletableFuture<Void> released = held.releaseAsync();
+		CompletableFuture<Void> released = releaseInBackground(kind);
 		CompletableFuture<LockHandle> tried = AbstractLeaseLockRegistryTests
 			.inOtherThread(() -> kind.acquire(this.registry, Duration.ZERO));
 		Awaitility.await().until(() -> this.registry.counts().waiting() == 1);

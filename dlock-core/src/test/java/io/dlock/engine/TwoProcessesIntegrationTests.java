@@ -85,8 +85,7 @@ class TwoProcessesIntegrationTests {
 	@Timing
 	void i8LockOfAKilledProcessIsHadNoLaterThanALeaseAnd250Milliseconds(String address) throws Exception {
 		Duration limit = LEASE.plusMillis(250);
-		assertThat(MachineWatch.shortest(limit, () -> timeUntilTheLockOfAKilledProcessIsHad(address)))
-			.isLessThan(limit);
+		MachineWatch.repeatIfLate(() -> assertThat(timeUntilTheLockOfAKilledProcessIsHad(address)).isLessThan(limit));
 	}
 
 	private Duration timeUntilTheLockOfAKilledProcessIsHad(String address) throws Exception {

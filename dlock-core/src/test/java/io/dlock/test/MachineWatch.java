@@ -15,8 +15,6 @@ public final class MachineWatch implements AutoCloseable {
 
 	private static final long PAUSE = Duration.ofMillis(50).toNanos();
 
-	private static final int MEASUREMENTS = 5;
-
 	private static final int REPETITIONS = 10;
 
 	/** The part of the time by which a machine that is not busy may be late. */
@@ -41,23 +39,6 @@ public final class MachineWatch implements AutoCloseable {
 	 */
 	public static MachineWatch start() {
 		return new MachineWatch();
-	}
-
-	/**
-	 * Measure up to five times, because a watch does not see that another thread or a
-	 * server stands still.
-	 * @param limit the first time below it is the last
-	 * @param measurement measures once
-	 * @return the shortest time
-	 * @throws Exception if a measurement does
-	 */
-	public static Duration shortest(Duration limit, Callable<Duration> measurement) throws Exception {
-		Duration shortest = measurement.call();
-		for (int i = 1; i < MEASUREMENTS && shortest.compareTo(limit) >= 0; i++) {
-			Duration time = measurement.call();
-			shortest = (time.compareTo(shortest) < 0) ? time : shortest;
-		}
-		return shortest;
 	}
 
 	/**
