@@ -71,7 +71,7 @@ final class NamedMeters {
 		this.renewed = renewals.withTag("outcome", "renewed");
 		this.notRenewed = renewals.withTag("outcome", "failed");
 		MeterProvider<Counter> failures = Counter.builder("dlock.store.failures")
-			.description("Requests of a lock that failed because the store did")
+			.description("Requests of a lock that the store did not decide")
 			.tag("name", name)
 			.withRegistry(registry);
 		this.failedClosed = failures.withTag("fail.open", "false");
