@@ -332,7 +332,7 @@ public interface LockRegistry extends PermitRegistry {
 	 * @param handle a handle
 	 * @return {@code false} if it belongs to another registry
 	 */
-	default boolean isOwn(LockHandle handle) {
+	default boolean owns(LockHandle handle) {
 		return true;
 	}
 

@@ -29,11 +29,13 @@ class MutantListTests {
 			while (my ($name, $file, $substitution, $tests) = splice(@lines, 0, 4)) {
 				my $folder = $file =~ /java$/ ? 'java' : 'resources';
 				open(my $source, '<', "$main/$folder/io/dlock/$file") or print "$name: there is no $file\\n" and next;
-				my $text = do { local $/; <$source> };
-				local $_ = $text;
-				eval $substitution;
-				print "$name: $@\\n" if $@;
-				print "$name changes nothing in $file\\n" if $_ eq $text;
+				local $_ = do { local $/; <$source> };
+				for my $part (split m{; (?=s/)}, $substitution) {
+					my $text = $_;
+					eval $part;
+					print "$name: $@\\n" if $@;
+					print "$name: $part changes nothing in $file\\n" if $_ eq $text;
+				}
 			}
 			""";
 

@@ -255,7 +255,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (this.beanFactory != null) {
-			this.transactions.get().checkCommitsIn(this.beanFactory, this.interceptor.hasReactive());
+			this.transactions.get().listenToAll(this.beanFactory, this.interceptor.hasReactive());
 		}
 		unprocessed().check(this.beanFactory);
 	}
@@ -294,7 +294,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
-		this.transactions.get().checkCommitsOf(bean);
+		this.transactions.get().listenTo(bean);
 		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
 		JdkProxyInterceptor.advise(bean, locked, this.interceptor, this.place);
 		if ((!locked.isEmpty() || ContextHierarchyCheck.isLocked(bean)) && this.beanFactory != null

@@ -300,7 +300,7 @@ class Acquisition {
 		}
 		boolean over = deadline().isOver();
 		if (this.failure != null) {
-			return (over || this.failure.isLasting() || isFailingTooLong()) ? storeFailed(this.failure) : null;
+			return (over || this.failure.isPermanent() || isFailingTooLong()) ? storeFailed(this.failure) : null;
 		}
 		return over ? busy(answer()) : null;
 	}

@@ -140,7 +140,7 @@ final class LeaseLockHandles {
 	}
 
 	private boolean isOpen(LockHandle handle) {
-		return isOwn(handle) && ((LeaseLockHandle) handle).isOpen();
+		return owns(handle) && ((LeaseLockHandle) handle).isOpen();
 	}
 
 	/**
@@ -150,7 +150,7 @@ final class LeaseLockHandles {
 		return isOpen(handle) && !handle.isPermit();
 	}
 
-	boolean isOwn(LockHandle handle) {
+	boolean owns(LockHandle handle) {
 		return handle instanceof LeaseLockHandle own && own.belongsTo(this.releaser);
 	}
 

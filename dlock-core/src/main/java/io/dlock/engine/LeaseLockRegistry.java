@@ -243,8 +243,8 @@ public final class LeaseLockRegistry implements LockRegistry, SmartLifecycle, Au
 	}
 
 	@Override
-	public boolean isOwn(LockHandle handle) {
-		return this.handles.isOwn(handle);
+	public boolean owns(LockHandle handle) {
+		return this.handles.owns(handle);
 	}
 
 	@Override

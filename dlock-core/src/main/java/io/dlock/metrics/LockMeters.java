@@ -115,12 +115,12 @@ public final class LockMeters implements LockListener, MeterBinder {
 	/**
 	 * The name of a lock without one.
 	 */
-	public static final String NO_NAME = NamedCounts.NO_NAME;
+	public static final String NO_NAME = LockCountsByName.NO_NAME;
 
 	/**
 	 * The name for all names beyond {@link #MAX_NAMES}.
 	 */
-	public static final String OTHER_NAMES = NamedCounts.OTHER_NAMES;
+	public static final String OTHER_NAMES = LockCountsByName.OTHER_NAMES;
 
 	/**
 	 * The number of names that have meters of their own.
@@ -150,7 +150,7 @@ public final class LockMeters implements LockListener, MeterBinder {
 	 */
 	public LockMeters(Supplier<Collection<LockCount>> counts, Supplier<Duration> quarantine) {
 		this.quarantine = quarantine;
-		NamedCounts named = new NamedCounts(counts);
+		LockCountsByName named = new LockCountsByName(counts);
 		this.gauges = List.of(
 				new NamedGauge("dlock.held", "Locks that this process holds", null, named, LockCount::held),
 				new NamedGauge("dlock.waiting", "Requests of this process that wait for a lock", null, named,

@@ -21,7 +21,7 @@ import io.dlock.console.LockKind;
  * @param counts the locks and requests
  * @param value its value
  */
-record NamedGauge(String meter, String description, @Nullable String unit, NamedCounts counts,
+record NamedGauge(String meter, String description, @Nullable String unit, LockCountsByName counts,
 		ToDoubleFunction<LockCount> value) {
 
 	void register(MeterRegistry registry, String name) {
@@ -34,7 +34,7 @@ record NamedGauge(String meter, String description, @Nullable String unit, Named
 	 * @param names those that have one
 	 */
 	void registerOthers(MeterRegistry registry, Set<String> names) {
-		register(registry, NamedCounts.OTHER_NAMES, (kind) -> this.counts.ofOthers(names, kind));
+		register(registry, LockCountsByName.OTHER_NAMES, (kind) -> this.counts.ofOthers(names, kind));
 	}
 
 	private void register(MeterRegistry registry, String name, Function<LockKind, LockCount> count) {

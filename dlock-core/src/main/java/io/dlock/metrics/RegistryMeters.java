@@ -35,7 +35,7 @@ final class RegistryMeters {
 	}
 
 	NamedMeters of(@Nullable String lockName) {
-		String name = (lockName != null) ? lockName : NamedCounts.NO_NAME;
+		String name = (lockName != null) ? lockName : LockCountsByName.NO_NAME;
 		NamedMeters meters = this.byName.get(name);
 		return (meters != null) ? meters : create(name);
 	}
@@ -47,13 +47,13 @@ final class RegistryMeters {
 		if (this.warned.compareAndSet(false, true)) {
 			logger.warn(
 					"Locks have more than %d names, such as '%s'. Further names are metered as '%s'. Use few names, and put what varies into the key"
-						.formatted(MAX_NAMES, name, NamedCounts.OTHER_NAMES));
+						.formatted(MAX_NAMES, name, LockCountsByName.OTHER_NAMES));
 		}
-		return this.byName.computeIfAbsent(NamedCounts.OTHER_NAMES, this::meters);
+		return this.byName.computeIfAbsent(LockCountsByName.OTHER_NAMES, this::meters);
 	}
 
 	private NamedMeters meters(String name) {
-		if (!name.equals(NamedCounts.OTHER_NAMES)) {
+		if (!name.equals(LockCountsByName.OTHER_NAMES)) {
 			this.gauges.forEach((gauge) -> gauge.register(this.registry, name));
 		}
 		return new NamedMeters(this.registry, name);

@@ -11,19 +11,19 @@ public class StoreException extends RuntimeException {
 
 	private final Effect effect;
 
-	private final boolean lasting;
+	private final boolean permanent;
 
 	/**
 	 * Create the exception.
 	 * @param effect whether the command may have taken effect
-	 * @param lasting whether repeating the command is pointless
+	 * @param permanent whether repeating the command is pointless
 	 * @param message the failure
 	 * @param cause the exception of the driver, or {@code null}
 	 */
-	public StoreException(Effect effect, boolean lasting, String message, @Nullable Throwable cause) {
+	public StoreException(Effect effect, boolean permanent, String message, @Nullable Throwable cause) {
 		super(message, cause);
 		this.effect = effect;
-		this.lasting = lasting;
+		this.permanent = permanent;
 	}
 
 	/**
@@ -48,8 +48,8 @@ public class StoreException extends RuntimeException {
 	 * credentials.
 	 * @return {@code true} if repeating the command is pointless
 	 */
-	public boolean isLasting() {
-		return this.lasting;
+	public boolean isPermanent() {
+		return this.permanent;
 	}
 
 	/**

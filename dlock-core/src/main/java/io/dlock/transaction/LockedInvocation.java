@@ -33,7 +33,7 @@ public interface LockedInvocation {
 	 * @return the innermost handle, or {@code null} if there is none
 	 */
 	default @Nullable LockHandle held(String key) {
-		return LockContext.find(key, registry()::isOwn);
+		return LockContext.find(key, registry()::owns);
 	}
 
 	/**

@@ -207,7 +207,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	private static boolean isNested(LockHandle handle, LockRegistry registry) {
-		return LockContext.find(handle.key(), (other) -> other != handle && registry.isOwn(other)) != null;
+		return LockContext.find(handle.key(), (other) -> other != handle && registry.owns(other)) != null;
 	}
 
 	private void warn(Method method) {
@@ -253,7 +253,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		}
 		boolean held = call.keys()
 			.stream()
-			.allMatch((key) -> ReactiveLockContext.find(context, key, call.registry()::isOwn).isPresent()
+			.allMatch((key) -> ReactiveLockContext.find(context, key, call.registry()::owns).isPresent()
 					|| call.held(key) != null);
 		if (leavesTransaction(call, (attribute) -> !this.severalReactiveManagers)) {
 			return AsyncLockRetention.NONE;
@@ -287,7 +287,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	@Override
-	public void checkCommitsOf(Object bean) {
+	public void listenTo(Object bean) {
 		if (!(bean instanceof ConfigurableTransactionManager manager && bean instanceof PlatformTransactionManager)) {
 			return;
 		}
@@ -317,14 +317,14 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	@Override
-	public void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {
+	public void listenToAll(ListableBeanFactory beans, boolean reactive) {
 		this.severalManagers = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans,
 				PlatformTransactionManager.class, true, false).length > 1;
 		this.severalReactiveManagers = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans,
 				ReactiveTransactionManager.class, true, false).length > 1;
 		Map<String, PlatformTransactionManager> managers = BeanFactoryUtils.beansOfTypeIncludingAncestors(beans,
 				PlatformTransactionManager.class, true, false);
-		managers.values().forEach(this::checkCommitsOf);
+		managers.values().forEach(this::listenTo);
 		List<String> synchronizedManagers = managers.entrySet()
 			.stream()
 			.filter((each) -> !isUnsynchronized(each.getValue()))

@@ -75,7 +75,7 @@ public interface TransactionIntegration {
 	 * Let a bean, if it is a transaction manager, check the locks before each commit.
 	 * @param bean the bean
 	 */
-	default void checkCommitsOf(Object bean) {
+	default void listenTo(Object bean) {
 	}
 
 	/**
@@ -83,7 +83,7 @@ public interface TransactionIntegration {
 	 * @param beans the bean factory, whose ancestors count too
 	 * @param reactive whether locked methods may be part of reactive transactions
 	 */
-	default void checkCommitsIn(ListableBeanFactory beans, boolean reactive) {
+	default void listenToAll(ListableBeanFactory beans, boolean reactive) {
 	}
 
 	/**

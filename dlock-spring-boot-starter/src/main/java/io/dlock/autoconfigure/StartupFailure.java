@@ -29,7 +29,7 @@ public enum StartupFailure {
 	CREDENTIALS("Correct the user and the password: %1$s."),
 
 	/** The user lacks a right. */
-	RIGHT("Grant the user of the locks the rights that docs/operations.md lists (\"A user for the locks\")."),
+	PERMISSION("Grant the user of the locks the rights that docs/operations.md lists (\"A user for the locks\")."),
 
 	/** The database does not exist. */
 	DATABASE("Create the database, or correct its name in %2$s."),
@@ -102,7 +102,7 @@ public enum StartupFailure {
 			.filter(Objects::nonNull)
 			.min(StartupFailure::compareTo)
 			.orElse(OTHER);
-		boolean refused = ex instanceof StoreException store && store.isLasting();
+		boolean refused = ex instanceof StoreException store && store.isPermanent();
 		return (refused && found.isTransient()) ? OTHER : found;
 	}
 
@@ -122,7 +122,7 @@ public enum StartupFailure {
 			return CREDENTIALS;
 		}
 		if (NO_RIGHT.matcher(message).matches()) {
-			return RIGHT;
+			return PERMISSION;
 		}
 		if (NO_DATABASE.matcher(message).matches()) {
 			return DATABASE;
@@ -142,7 +142,7 @@ public enum StartupFailure {
 			return CREDENTIALS;
 		}
 		if (STATES_OF_RIGHTS.contains(state) || MYSQL_RIGHTS.contains(ex.getErrorCode())) {
-			return RIGHT;
+			return PERMISSION;
 		}
 		if (STATES_OF_DATABASES.contains(state) || ex.getErrorCode() == MYSQL_UNKNOWN_DATABASE) {
 			return DATABASE;

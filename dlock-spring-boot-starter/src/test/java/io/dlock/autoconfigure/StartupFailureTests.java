@@ -33,9 +33,9 @@ class StartupFailureTests {
 	@Test
 	void hostThatMayNotConnectHasNoRight() {
 		assertThat(of("Host '10.0.0.1' is not allowed to connect to this MariaDB server", "HY000", 1130))
-			.isEqualTo(StartupFailure.RIGHT);
+			.isEqualTo(StartupFailure.PERMISSION);
 		assertThat(of("Host '10.0.0.1' is not allowed to connect to this MySQL server", "08004", 1130))
-			.isEqualTo(StartupFailure.RIGHT);
+			.isEqualTo(StartupFailure.PERMISSION);
 	}
 
 }

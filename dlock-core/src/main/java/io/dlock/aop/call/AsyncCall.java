@@ -76,7 +76,7 @@ final class AsyncCall extends LockedCall {
 	 * @return the locks to come
 	 */
 	CompletableFuture<LockSet> acquire(ContextView context) {
-		return acquire((key) -> ReactiveLockContext.find(context, key, registry()::isOwn).orElseGet(() -> held(key)));
+		return acquire((key) -> ReactiveLockContext.find(context, key, registry()::owns).orElseGet(() -> held(key)));
 	}
 
 	/**

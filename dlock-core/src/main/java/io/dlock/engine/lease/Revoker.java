@@ -213,7 +213,7 @@ public final class Revoker {
 	}
 
 	private static boolean isForGood(Throwable failure) {
-		return !(failure instanceof StoreException ex) || ex.isLasting();
+		return !(failure instanceof StoreException ex) || ex.isPermanent();
 	}
 
 	/**

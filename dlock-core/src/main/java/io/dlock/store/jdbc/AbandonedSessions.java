@@ -100,7 +100,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 			return dialect.session(connection);
 		}
 		catch (SQLException ex) {
-			if (!SqlErrors.isLasting(ex)) {
+			if (!SqlErrors.isPermanent(ex)) {
 				throw ex;
 			}
 			logger.debug("The database does not tell which session a connection has", ex);
@@ -197,7 +197,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 		}
 		catch (StoreException ex) {
 			logger.debug("Could not end " + sessions.size() + " abandoned sessions", ex);
-			if (ex.isLasting()) {
+			if (ex.isPermanent()) {
 				// their end can never be confirmed
 				sessions.forEach(this::gone);
 			}

@@ -20,7 +20,7 @@ import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.MemberAcquire;
-import io.dlock.store.RaisedTokens;
+import io.dlock.store.QuorumCapable;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
@@ -34,7 +34,7 @@ import io.dlock.store.StoredLocks;
  *
  * @since 0.1
  */
-public final class MemoryLockStore implements LockStore, StoreInspection, RaisedTokens {
+public final class MemoryLockStore implements LockStore, StoreInspection, QuorumCapable {
 
 	private final Map<String, LockRecord> records = new ConcurrentHashMap<>();
 

@@ -305,7 +305,7 @@ final class Election {
 			.filter((answer) -> answer.failure() instanceof StoreCongestedException)
 			.count();
 		return (voting + congested >= this.quorum.votes()) ? new StoreCongestedException(effect(), message, cause)
-				: new StoreException(effect(), Quorum.isLasting(cause), message, cause);
+				: new StoreException(effect(), Quorum.isPermanent(cause), message, cause);
 	}
 
 	private Effect effect() {

@@ -136,18 +136,18 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	 * many nodes have one that the others are too few.
 	 */
 	@Nullable Throwable failure(Round<?> round) {
-		long refusing = round.answers().stream().filter((answer) -> isLasting(answer.failure())).count();
-		boolean lasting = this.nodes.size() - refusing < votes();
+		long refusing = round.answers().stream().filter((answer) -> isPermanent(answer.failure())).count();
+		boolean permanent = this.nodes.size() - refusing < votes();
 		for (Round.Answer<?> answer : round.answers()) {
-			if (answer.failure() != null && isLasting(answer.failure()) == lasting) {
+			if (answer.failure() != null && isPermanent(answer.failure()) == permanent) {
 				return answer.failure();
 			}
 		}
 		return null;
 	}
 
-	static boolean isLasting(@Nullable Throwable failure) {
-		return failure instanceof StoreException ex && ex.isLasting();
+	static boolean isPermanent(@Nullable Throwable failure) {
+		return failure instanceof StoreException ex && ex.isPermanent();
 	}
 
 	/**

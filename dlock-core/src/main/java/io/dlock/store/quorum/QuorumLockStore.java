@@ -26,7 +26,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore;
 import io.dlock.store.Quarantine;
-import io.dlock.store.RaisedTokens;
+import io.dlock.store.QuorumCapable;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
@@ -82,7 +82,7 @@ public final class QuorumLockStore implements LockStore {
 	 * @param nodes the nodes, an odd number of at least three, which the store closes
 	 * @param settings how to use them
 	 * @throws IllegalArgumentException if there are too few nodes, an even number of
-	 * them, or one whose tokens cannot be {@linkplain RaisedTokens raised}
+	 * them, or one whose tokens cannot be {@linkplain QuorumCapable raised}
 	 */
 	public QuorumLockStore(List<? extends LockStore> nodes, QuorumSettings settings) {
 		this(nodes, settings, System::nanoTime, NodeThreads.create(nodes.size()));
@@ -271,7 +271,7 @@ public final class QuorumLockStore implements LockStore {
 	public void verify() {
 		Round<String> round = this.quorum.ask((store) -> {
 			store.verify();
-			return ((RaisedTokens) store).serverId();
+			return ((QuorumCapable) store).serverId();
 		}, (answers) -> false);
 		Set<String> servers = new HashSet<>();
 		for (Round.Answer<String> answer : round.answers()) {

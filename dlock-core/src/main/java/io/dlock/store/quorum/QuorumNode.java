@@ -14,7 +14,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.RaisedTokens;
+import io.dlock.store.QuorumCapable;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
@@ -122,7 +122,7 @@ final class QuorumNode {
 	 */
 	AcquireResult vote(AcquireCommand command, long leastToken) {
 		try {
-			return ((RaisedTokens) this.store).acquire(command, leastToken);
+			return ((QuorumCapable) this.store).acquire(command, leastToken);
 		}
 		catch (StoreQuarantinedException ex) {
 			return new Refused(ex.remaining(), null);
@@ -141,7 +141,7 @@ final class QuorumNode {
 	 * Raise the token of a lock of this node.
 	 */
 	boolean raise(String key, String owner, long token) {
-		return ((RaisedTokens) this.store).raiseToken(key, owner, token);
+		return ((QuorumCapable) this.store).raiseToken(key, owner, token);
 	}
 
 }

@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.RaisedTokens;
+import io.dlock.store.QuorumCapable;
 import io.dlock.store.StorageKey;
 
 /**
@@ -30,7 +30,7 @@ final class QuorumRequirements {
 			throw new IllegalArgumentException("'nodes' must be different servers, but one of them occurs twice");
 		}
 		for (LockStore node : nodes) {
-			if (!(node instanceof RaisedTokens)) {
+			if (!(node instanceof QuorumCapable)) {
 				throw new IllegalArgumentException("The tokens of each node of a quorum must be raisable, but those of "
 						+ node.describe() + " are not. Use Redis or memory");
 			}

@@ -18,7 +18,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
 import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.RaisedTokens;
+import io.dlock.store.QuorumCapable;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
@@ -45,7 +45,7 @@ import io.dlock.store.redis.connection.WaitCommand;
  *
  * @since 0.1
  */
-public final class RedisLockStore implements LockStore, RaisedTokens {
+public final class RedisLockStore implements LockStore, QuorumCapable {
 
 	/**
 	 * The number of renewals that are sent before their answers are awaited, so that the
@@ -303,7 +303,7 @@ public final class RedisLockStore implements LockStore, RaisedTokens {
 	 * Replicas may be down for a moment.
 	 */
 	private void unacknowledged(RedisUnacknowledgedException ex) {
-		if (this.acknowledgement != null && ex.isLasting()) {
+		if (this.acknowledgement != null && ex.isPermanent()) {
 			throw this.acknowledgement.refused(ex);
 		}
 		logger.warn("No lock is granted at present: " + ex.getMessage());

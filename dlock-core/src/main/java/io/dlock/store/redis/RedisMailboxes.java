@@ -125,7 +125,8 @@ final class RedisMailboxes {
 		}
 		catch (RuntimeException ex) {
 			subscription.close();
-			this.noSubscription = RedisErrors.translate("subscribe", ex).isLasting() ? RedisErrors.rootMessage(ex) : "";
+			this.noSubscription = RedisErrors.translate("subscribe", ex).isPermanent() ? RedisErrors.rootMessage(ex)
+					: "";
 			warnIf("");
 			throw new StoreException(Effect.NONE, false, "Could not subscribe to Redis (" + ex.getMessage() + ")", ex);
 		}

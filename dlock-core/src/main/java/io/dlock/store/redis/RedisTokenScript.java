@@ -3,7 +3,7 @@ package io.dlock.store.redis;
 import io.dlock.store.redis.connection.RedisLockScript;
 
 /**
- * The script for {@link io.dlock.store.RaisedTokens}.
+ * The script for {@link io.dlock.store.QuorumCapable}.
  */
 final class RedisTokenScript {
 

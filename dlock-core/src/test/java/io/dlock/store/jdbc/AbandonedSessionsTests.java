@@ -153,9 +153,9 @@ class AbandonedSessionsTests {
 		Awaitility.await().ignoreException(StoreException.class).untilAsserted(() -> this.places.enter(false).close());
 	}
 
-	private AbandonedSessions failing(Effect effect, boolean lasting, Duration longestPause) {
+	private AbandonedSessions failing(Effect effect, boolean permanent, Duration longestPause) {
 		return asking((sessions) -> {
-			throw new StoreException(effect, lasting, "no answer", null);
+			throw new StoreException(effect, permanent, "no answer", null);
 		}, longestPause);
 	}
 

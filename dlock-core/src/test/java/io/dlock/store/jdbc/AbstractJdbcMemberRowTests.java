@@ -214,7 +214,7 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		JdbcLockStore absent = new JdbcLockStore(this.pool,
 				JdbcLockStoreSettings.defaults().withTable("no_such_table").withCommandTimeout(Patience.COMMAND));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(absent, "+a", 1))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue())
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue())
 			.satisfies((ex) -> assertThat(ex.getMessage()).containsIgnoringCase("no_such_table")
 				.doesNotContain("column 'members'"));
 		absent.close();

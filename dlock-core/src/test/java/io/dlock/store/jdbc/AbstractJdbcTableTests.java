@@ -39,7 +39,7 @@ abstract class AbstractJdbcTableTests extends AbstractJdbcStoreTests {
 		});
 		assertThatExceptionOfType(StoreException.class)
 			.isThrownBy(() -> store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 		store.close();
 	}
 

@@ -102,7 +102,7 @@ abstract class AbstractPostgreSqlQuarantineTests {
 				() -> store.acquire(command));
 		assertThat(refusal).as("the answer to " + command.owner()).isNotNull();
 		assertThat(refusal.effect()).isEqualTo(Effect.NONE);
-		assertThat(refusal.isLasting()).isFalse();
+		assertThat(refusal.isPermanent()).isFalse();
 		return refusal.remaining();
 	}
 

@@ -248,7 +248,7 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 		JdbcLockStore store = atSilentServer();
 		StoreException ex = catchThrowableOfType(StoreException.class, () -> store.acquire(command("a")));
 		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
-		assertThat(ex.isLasting()).isFalse();
+		assertThat(ex.isPermanent()).isFalse();
 		this.proxy.blackHole(false);
 		Awaitility.await()
 			.ignoreException(StoreException.class)

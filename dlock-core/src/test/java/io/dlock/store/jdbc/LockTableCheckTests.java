@@ -66,7 +66,7 @@ class LockTableCheckTests {
 		LockTableCheck check = new LockTableCheck(this.store,
 				(leases) -> List.of(RenewResult.UNKNOWN, RenewResult.UNKNOWN), this.settings);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(check::run)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 		assertThat(this.store.list(10).locks()).isEmpty();
 	}
 

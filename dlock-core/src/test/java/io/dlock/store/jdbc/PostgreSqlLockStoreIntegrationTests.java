@@ -140,7 +140,7 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 			statement.execute("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "' FOR UPDATE");
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> impatient.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")))
-				.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
+				.satisfies((ex) -> assertThat(ex.isPermanent()).isFalse());
 			blocker.rollback();
 		}
 		granted(acquire("b", LEASE));

@@ -100,7 +100,7 @@ class SynchronousCommitIntegrationTests {
 			MachineWatch.repeatIfLate(() -> assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> remote.acquire(command("remote")))
 				.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
-				.satisfies((ex) -> assertThat(ex.isLasting()).isFalse()));
+				.satisfies((ex) -> assertThat(ex.isPermanent()).isFalse()));
 			assertThat(remote.renew(List.of(new RenewCommand("held", "a", LEASE))))
 				.containsExactly(RenewResult.UNKNOWN);
 			assertThat(local.release("local", "a")).isTrue();

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockStore;
-import io.dlock.store.RaisedTokens;
+import io.dlock.store.QuorumCapable;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -27,7 +27,7 @@ import io.dlock.store.memory.MemoryLockStore;
  * A node with a clock of its own that fails as a test says. It runs on the thread that
  * asks it.
  */
-final class FaultyNode implements LockStore, RaisedTokens {
+final class FaultyNode implements LockStore, QuorumCapable {
 
 	/** The behavior towards a command. */
 	enum Mode {

@@ -62,11 +62,11 @@ class QuorumElectionTests extends AbstractQuorumTests {
 		this.nodes.get(0).refuse();
 		set(Mode.IS_DOWN, 1, 3);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isFalse());
 		this.nodes.get(1).refuse();
 		this.nodes.get(3).refuse();
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 	}
 
 	/**

@@ -48,7 +48,7 @@ class QuorumFailureTests extends AbstractQuorumTests {
 		set(Mode.IS_DOWN, 3);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
 			.withMessageContaining("of 5 lock nodes voted")
-			.matches((ex) -> ex.isLasting() == lasting);
+			.matches((ex) -> ex.isPermanent() == lasting);
 	}
 
 }

@@ -85,11 +85,11 @@ class QuorumNodesTests extends AbstractQuorumTests {
 		this.nodes.get(0).refuse();
 		set(Mode.IS_DOWN, 1, 3);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
-			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches((cause) -> !cause.isLasting()));
+			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches((cause) -> !cause.isPermanent()));
 		this.nodes.get(1).refuse();
 		this.nodes.get(4).refuse();
 		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
-			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches(StoreException::isLasting));
+			.satisfies((ex) -> assertThat((StoreException) ex.getCause()).matches(StoreException::isPermanent));
 	}
 
 	@Test

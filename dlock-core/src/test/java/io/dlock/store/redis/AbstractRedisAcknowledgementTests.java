@@ -103,7 +103,7 @@ abstract class AbstractRedisAcknowledgementTests {
 		StoreException failure = catchThrowableOfType(StoreException.class, () -> store.acquire(command(key, owner)));
 		assertThat(failure).as("the outcome of " + owner).isNotNull();
 		assertThat(failure.effect()).isEqualTo(Effect.UNKNOWN);
-		assertThat(failure.isLasting()).isFalse();
+		assertThat(failure.isPermanent()).isFalse();
 		return failure;
 	}
 

@@ -125,7 +125,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractRedisRenewalTests {
 		try (RedisLockStore store = atSilentServer()) {
 			StoreException ex = catchThrowableOfType(StoreException.class, () -> store.acquire(command));
 			assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
-			assertThat(ex.isLasting()).isFalse();
+			assertThat(ex.isPermanent()).isFalse();
 			assertThat(store.renew(List.of(new RenewCommand(key(), "a", LEASE)))).containsExactly(RenewResult.UNKNOWN);
 			proxy().blackHole(false);
 			Awaitility.await()
@@ -199,7 +199,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractRedisRenewalTests {
 				assertThatExceptionOfType(StoreException.class).isThrownBy(unable::verify)
 					.withMessageContaining(code)
 					.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
-					.satisfies((ex) -> assertThat(ex.isLasting()).isEqualTo(code.equals("NOAUTH")));
+					.satisfies((ex) -> assertThat(ex.isPermanent()).isEqualTo(code.equals("NOAUTH")));
 			}
 			finally {
 				destroy(factory);
@@ -275,7 +275,7 @@ abstract class AbstractRedisLockStoreTests extends AbstractRedisRenewalTests {
 			.set(RedisKeys.of("dlock", key()).lock(), "something else".getBytes()));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("a", LEASE))
 			.withMessageContaining("WRONGTYPE")
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 	}
 
 	@Test

@@ -66,7 +66,7 @@ abstract class AbstractRedisQuarantineTests {
 				() -> acquire(store, key, owner));
 		assertThat(refusal).as("the answer to " + owner).isNotNull();
 		assertThat(refusal.effect()).isEqualTo(Effect.NONE);
-		assertThat(refusal.isLasting()).isFalse();
+		assertThat(refusal.isPermanent()).isFalse();
 		return refusal.remaining();
 	}
 

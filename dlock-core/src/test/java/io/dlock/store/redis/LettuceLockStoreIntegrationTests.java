@@ -222,7 +222,7 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 		thread.interrupt();
 		assertThat(failure).succeedsWithin(Duration.ofSeconds(10))
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isFalse());
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isFalse());
 		assertThat(flag).as("the flag is kept").isTrue();
 	}
 
@@ -381,7 +381,7 @@ class LettuceLockStoreIntegrationTests extends AbstractRedisLockStoreTests {
 				assertThat(opening).failsWithin(Patience.EVENTUALLY)
 					.withThrowableThat()
 					.havingCause()
-					.isInstanceOfSatisfying(StoreException.class, (ex) -> assertThat(ex.isLasting()).isFalse());
+					.isInstanceOfSatisfying(StoreException.class, (ex) -> assertThat(ex.isPermanent()).isFalse());
 			}
 			finally {
 				proxy().heal();

@@ -58,7 +58,7 @@ class RedisAcknowledgementStartIntegrationTests extends AbstractRedisAcknowledge
 			.withMessageContaining("dlock.redis.acknowledge=none");
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.acquire(command("a", "a")))
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 	}
 
 	/**

@@ -77,7 +77,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> inspection.list(10))
 				.withMessageContaining("+scan")
 				.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
-				.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+				.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 			assertThat(inspection.diagnose().warnings()).singleElement().asString().contains("+info");
 		}
 		assertThat(proxy().openConnections()).as("no reason for another connection").isEqualTo(connections);
@@ -103,7 +103,7 @@ class RedisAclLockStoreIntegrationTests extends LettuceLockStoreIntegrationTests
 		granted(acquire("c", LEASE));
 		assertThat(store().release(key(), "c")).isTrue();
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire("+a", LEASE))
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue())
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue())
 			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
 	}
 

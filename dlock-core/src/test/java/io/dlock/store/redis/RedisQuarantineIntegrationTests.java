@@ -265,7 +265,7 @@ class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 		this.store = new RedisLockStore(this.factory,
 				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LONG, LAG)));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
-			.satisfies((ex) -> assertThat(ex.isLasting()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
 	}
 
 	@Test

@@ -61,7 +61,7 @@ final class TableScriptInitializer
 			if (failure.isTransient()) {
 				throw new DataAccessResourceFailureException("Failed to check whether the table exists", ex);
 			}
-			return failure == StartupFailure.RIGHT;
+			return failure == StartupFailure.PERMISSION;
 		}
 	}
 
@@ -88,7 +88,7 @@ final class TableScriptInitializer
 			execute(named);
 		}
 		catch (DataAccessException ex) {
-			if (StartupFailure.of(ex) == StartupFailure.RIGHT) {
+			if (StartupFailure.of(ex) == StartupFailure.PERMISSION) {
 				if (!tableExists()) {
 					throw noRight(named, ex);
 				}

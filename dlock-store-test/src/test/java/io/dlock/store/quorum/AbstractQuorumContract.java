@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.RaisedTokens;
+import io.dlock.store.QuorumCapable;
 import io.dlock.store.test.LockStoreContract;
 import io.dlock.test.Patience;
 
@@ -18,7 +18,7 @@ import io.dlock.test.Patience;
  *
  * @param <S> the type of the nodes
  */
-abstract class AbstractQuorumContract<S extends LockStore & RaisedTokens> extends LockStoreContract {
+abstract class AbstractQuorumContract<S extends LockStore & QuorumCapable> extends LockStoreContract {
 
 	private List<S> nodes = List.of();
 

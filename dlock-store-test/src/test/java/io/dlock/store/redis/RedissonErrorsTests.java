@@ -31,9 +31,9 @@ class RedissonErrorsTests {
 	@Test
 	void r24ErrorOfTheServerMayFollowAnAttemptThatWasSent() {
 		assertThat(translate(new RedisNoScriptException("NOSCRIPT No matching script. channel: [id: 1]")))
-			.matches((ex) -> ex.effect() == Effect.UNKNOWN && !ex.isLasting());
+			.matches((ex) -> ex.effect() == Effect.UNKNOWN && !ex.isPermanent());
 		assertThat(translate(new RedisException("WRONGTYPE Operation against a key. channel: [id: 1]")))
-			.matches((ex) -> ex.effect() == Effect.UNKNOWN && ex.isLasting());
+			.matches((ex) -> ex.effect() == Effect.UNKNOWN && ex.isPermanent());
 	}
 
 	@Test
@@ -42,7 +42,7 @@ class RedissonErrorsTests {
 				new RedisResponseTimeoutException("NOW it is late"),
 				new RedisConnectionException("Unable to connect", new ConnectException("Connection refused")))) {
 			assertThat(translate(cause)).hasMessageContaining("gave no answer")
-				.matches((ex) -> ex.effect() == Effect.UNKNOWN && !ex.isLasting());
+				.matches((ex) -> ex.effect() == Effect.UNKNOWN && !ex.isPermanent());
 		}
 	}
 

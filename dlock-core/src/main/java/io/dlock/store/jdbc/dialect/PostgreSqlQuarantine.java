@@ -160,7 +160,7 @@ final class PostgreSqlQuarantine {
 			row.next();
 		}
 		catch (SQLException ex) {
-			if (!SqlErrors.isLasting(ex)) {
+			if (!SqlErrors.isPermanent(ex)) {
 				throw ex;
 			}
 			throw new StoreMisconfiguredException(

@@ -78,7 +78,7 @@ public final class SqlErrors {
 		if (isRolledBack(ex) || isLimit(ex)) {
 			return new StoreException(Effect.NONE, false, message, ex);
 		}
-		if (isLasting(ex)) {
+		if (isPermanent(ex)) {
 			return new StoreException(Effect.NONE, true, message, ex);
 		}
 		return new StoreException(Effect.UNKNOWN, false, message, ex);
@@ -108,7 +108,7 @@ public final class SqlErrors {
 	 * The failure to get a connection.
 	 */
 	public static StoreException notConnected(SQLException ex) {
-		return new StoreException(Effect.NONE, isLasting(ex),
+		return new StoreException(Effect.NONE, isPermanent(ex),
 				"There is no connection to the lock database (" + reason(ex) + ")", ex);
 	}
 
@@ -126,8 +126,8 @@ public final class SqlErrors {
 	/**
 	 * Whether another attempt is pointless.
 	 */
-	public static boolean isLasting(SQLException ex) {
-		return isLasting(state(ex)) && !isLimit(ex);
+	public static boolean isPermanent(SQLException ex) {
+		return isPermanent(state(ex)) && !isLimit(ex);
 	}
 
 	/**
@@ -138,7 +138,7 @@ public final class SqlErrors {
 	}
 
 	/** Syntax error or access violation, wrong credentials, data that does not fit. */
-	private static boolean isLasting(String state) {
+	private static boolean isPermanent(String state) {
 		return state.startsWith("42") || state.startsWith("28") || state.startsWith("22") || state.startsWith("3D")
 				|| state.startsWith("3F") || state.startsWith("0A");
 	}

@@ -146,8 +146,8 @@ public final class RedisErrors {
 	static StoreException notConnected(Throwable ex) {
 		String code = serverCode(ex);
 		// ERR: the maximum number of clients is reached
-		boolean lasting = code != null && !code.equals("ERR") && !PASSING.contains(code);
-		return new StoreException(Effect.NONE, lasting, "There is no connection to Redis (" + rootMessage(ex) + ")",
+		boolean permanent = code != null && !code.equals("ERR") && !PASSING.contains(code);
+		return new StoreException(Effect.NONE, permanent, "There is no connection to Redis (" + rootMessage(ex) + ")",
 				ex);
 	}
 

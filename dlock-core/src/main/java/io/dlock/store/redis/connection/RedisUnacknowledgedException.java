@@ -13,19 +13,19 @@ public final class RedisUnacknowledgedException extends StoreException {
 		this(message, false, null);
 	}
 
-	private RedisUnacknowledgedException(String message, boolean lasting, @Nullable Throwable cause) {
-		super(Effect.UNKNOWN, lasting, message, cause);
+	private RedisUnacknowledgedException(String message, boolean permanent, @Nullable Throwable cause) {
+		super(Effect.UNKNOWN, permanent, message, cause);
 	}
 
 	/**
 	 * There is no answer to the command that waits for the acknowledgement.
 	 * @param command the name of the command
 	 * @param ex the exception of the client
-	 * @return the exception, lasting if the server refuses the command
+	 * @return the exception, permanent if the server refuses the command
 	 */
 	static RedisUnacknowledgedException unanswered(String command, RuntimeException ex) {
 		StoreException failure = RedisErrors.translate(command, ex);
-		return new RedisUnacknowledgedException(String.valueOf(failure.getMessage()), failure.isLasting(), ex);
+		return new RedisUnacknowledgedException(String.valueOf(failure.getMessage()), failure.isPermanent(), ex);
 	}
 
 	/**

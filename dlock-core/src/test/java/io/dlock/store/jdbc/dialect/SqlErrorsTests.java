@@ -33,7 +33,7 @@ class SqlErrorsTests {
 		assertThat(SqlErrors.isConflict(error)).isTrue();
 		assertThat(SqlErrors.isSlowOrBlocked(error)).isFalse();
 		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 	}
 
 	@ParameterizedTest
@@ -43,7 +43,7 @@ class SqlErrorsTests {
 		assertThat(SqlErrors.isConflict(error)).isFalse();
 		assertThat(SqlErrors.isSlowOrBlocked(error)).isTrue();
 		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 	}
 
 	@ParameterizedTest
@@ -54,7 +54,7 @@ class SqlErrorsTests {
 		assertThat(SqlErrors.isConflict(error)).isFalse();
 		assertThat(SqlErrors.isSlowOrBlocked(error)).isFalse();
 		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 	}
 
 	@ParameterizedTest
@@ -62,8 +62,8 @@ class SqlErrorsTests {
 	void r35WrongConfigurationLasts(String state) {
 		SQLException error = error(state);
 		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
-			.returns(true, StoreException::isLasting);
-		assertThat(SqlErrors.notConnected(error).isLasting()).isTrue();
+			.returns(true, StoreException::isPermanent);
+		assertThat(SqlErrors.notConnected(error).isPermanent()).isTrue();
 	}
 
 	/**
@@ -74,10 +74,10 @@ class SqlErrorsTests {
 	void r35LimitOfTheServerPasses(String stateAndCode) {
 		SQLException error = error(stateAndCode);
 		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 		SQLException ofThePool = new SQLTransientConnectionException("timed out", error.getSQLState(), error);
 		assertThat(SqlErrors.notConnected(ofThePool)).returns(Effect.NONE, StoreException::effect)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 	}
 
 	@ParameterizedTest
@@ -87,9 +87,9 @@ class SqlErrorsTests {
 		assertThat(SqlErrors.isConflict(error)).isFalse();
 		assertThat(SqlErrors.isSlowOrBlocked(error)).isFalse();
 		assertThat(failure(error)).returns(Effect.UNKNOWN, StoreException::effect)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 		assertThat(SqlErrors.notConnected(error)).returns(Effect.NONE, StoreException::effect)
-			.returns(false, StoreException::isLasting);
+			.returns(false, StoreException::isPermanent);
 	}
 
 	@Test

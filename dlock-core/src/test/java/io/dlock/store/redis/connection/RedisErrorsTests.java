@@ -30,10 +30,10 @@ class RedisErrorsTests {
 	void errorOfTheServerIsARefusal() {
 		StoreException passing = translate(new RedisCommandExecutionException("READONLY You can't write"));
 		assertThat(passing.effect()).isEqualTo(Effect.NONE);
-		assertThat(passing.isLasting()).isFalse();
+		assertThat(passing.isPermanent()).isFalse();
 		StoreException lasting = translate(new JedisDataException("WRONGTYPE Operation against a key"));
 		assertThat(lasting.effect()).isEqualTo(Effect.NONE);
-		assertThat(lasting.isLasting()).isTrue();
+		assertThat(lasting.isPermanent()).isTrue();
 	}
 
 	@Test
@@ -41,7 +41,7 @@ class RedisErrorsTests {
 		StoreException ex = translate(new RedisCommandExecutionException(
 				"ERR Error running script (call to f_12): @user_script:13: @user_script: 13: -OOM command not allowed"));
 		assertThat(ex.effect()).isEqualTo(Effect.NONE);
-		assertThat(ex.isLasting()).isFalse();
+		assertThat(ex.isPermanent()).isFalse();
 	}
 
 	@ParameterizedTest
@@ -50,7 +50,7 @@ class RedisErrorsTests {
 	void r30RefusalOfAServerThatCannotServeNowPasses(String code) {
 		StoreException ex = translate(new RedisCommandExecutionException(code + " not now"));
 		assertThat(ex.effect()).isEqualTo(Effect.NONE);
-		assertThat(ex.isLasting()).isFalse();
+		assertThat(ex.isPermanent()).isFalse();
 	}
 
 	/**
@@ -66,9 +66,9 @@ class RedisErrorsTests {
 			"ERR Script attempted to execute a command while the cluster is down script: f1, on @user_script:1.",
 			"ERR Script attempted to execute a write command while the cluster is down and readonly script: f1, on @user_script:1." })
 	void r30RefusalOfAClusterInsideAScriptPasses(String message) {
-		assertThat(translate(new JedisDataException(message)).isLasting()).isFalse();
+		assertThat(translate(new JedisDataException(message)).isPermanent()).isFalse();
 		assertThat(translate(new JedisDataException("ERR Script attempted to access nonexistent global variable 'x'"))
-			.isLasting()).isTrue();
+			.isPermanent()).isTrue();
 	}
 
 	@Test
@@ -77,7 +77,7 @@ class RedisErrorsTests {
 				new EOFException("SSL peer shut down incorrectly"));
 		StoreException ex = translate(new JedisConnectionException(cut));
 		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
-		assertThat(ex.isLasting()).isFalse();
+		assertThat(ex.isPermanent()).isFalse();
 	}
 
 	/**
@@ -98,7 +98,7 @@ class RedisErrorsTests {
 	void r30LimitOfClientsPasses() {
 		StoreException ex = translate(new JedisDataException("ERR max number of clients reached"));
 		assertThat(ex.effect()).isEqualTo(Effect.NONE);
-		assertThat(ex.isLasting()).isFalse();
+		assertThat(ex.isPermanent()).isFalse();
 	}
 
 	@Test
@@ -106,10 +106,10 @@ class RedisErrorsTests {
 		assertThat(translate(new ConnectException("Connection refused")).effect()).isEqualTo(Effect.NONE);
 		StoreException full = RedisErrors.notConnected(new RedisConnectionFailureException("Unable to connect",
 				new RedisCommandExecutionException("ERR max number of clients reached")));
-		assertThat(full.isLasting()).isFalse();
+		assertThat(full.isPermanent()).isFalse();
 		StoreException wrong = RedisErrors.notConnected(new RedisConnectionFailureException("Unable to connect",
 				new RedisCommandExecutionException("WRONGPASS invalid username-password pair")));
-		assertThat(wrong.isLasting()).isTrue();
+		assertThat(wrong.isPermanent()).isTrue();
 	}
 
 	@ParameterizedTest
@@ -118,7 +118,7 @@ class RedisErrorsTests {
 		StoreException ex = RedisErrors.notConnected(
 				new RedisConnectionFailureException("Unable to connect", new RedisCommandExecutionException(message)));
 		assertThat(ex.effect()).isEqualTo(Effect.NONE);
-		assertThat(ex.isLasting()).isFalse();
+		assertThat(ex.isPermanent()).isFalse();
 	}
 
 }

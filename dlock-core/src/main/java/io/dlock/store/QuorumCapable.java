@@ -1,14 +1,14 @@
 package io.dlock.store;
 
 /**
- * A store whose tokens can be raised. A store that consists of several stores needs this:
- * each of them mints tokens of its own, and every later token must be larger than the
- * largest. The stores must be different servers. Their owners are up to 14 characters
- * longer than those of the engine.
+ * A store that can be a node of a quorum: its tokens can be raised, and its server can be
+ * identified. Each node mints tokens of its own, and every later token of the quorum must
+ * be larger than the largest. The nodes must be different servers. Their owners are up to
+ * 14 characters longer than those of the engine.
  *
  * @since 0.1
  */
-public interface RaisedTokens {
+public interface QuorumCapable {
 
 	/**
 	 * Acquire a key for an exclusive owner with at least a token. A token that is more

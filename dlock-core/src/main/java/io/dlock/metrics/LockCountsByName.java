@@ -16,7 +16,7 @@ import io.dlock.console.LockKind;
  * Locks and requests by name and kind, for the gauges. They are counted when a gauge is
  * read, but once for all gauges that are read together.
  */
-final class NamedCounts {
+final class LockCountsByName {
 
 	static final String NO_NAME = "none";
 
@@ -29,7 +29,7 @@ final class NamedCounts {
 
 	private volatile @Nullable Counted latest;
 
-	NamedCounts(Supplier<Collection<LockCount>> source) {
+	LockCountsByName(Supplier<Collection<LockCount>> source) {
 		this.source = source;
 	}
 
