@@ -16,7 +16,8 @@ import io.dlock.store.memory.MemoryLockStore;
 public abstract class AbstractDistributedLockedTests {
 
 	/**
-	 * A thread of the engine that comes later fails a request that does not wait.
+	 * An asynchronous request that does not wait fails if no thread of the engine serves
+	 * it within this time.
 	 */
 	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(5);
 

@@ -91,7 +91,7 @@ class ScheduledLockTests {
 			this.run.run();
 		}
 
-		@ScheduledLock(name = "slow", atMost = "1s")
+		@ScheduledLock(name = "slow", atMost = "4s")
 		public void slow() {
 			this.run.run();
 		}

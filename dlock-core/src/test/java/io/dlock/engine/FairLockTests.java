@@ -18,7 +18,6 @@ import io.dlock.LockSettings;
 import io.dlock.engine.queue.StoreQueueMembership;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.MailboxAddress;
-import io.dlock.store.StorageKey;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.memory.Waiting;
 import io.dlock.test.Patience;

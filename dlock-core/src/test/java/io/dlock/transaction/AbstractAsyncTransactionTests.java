@@ -44,7 +44,7 @@ abstract class AbstractAsyncTransactionTests extends AbstractTransactionTests {
 		}
 
 		@DistributedLocked("'counter'")
-		public CompletableFuture<String> losing() {
+		public CompletableFuture<String> kept() {
 			return CompletableFuture.completedFuture("done");
 		}
 
@@ -55,7 +55,7 @@ abstract class AbstractAsyncTransactionTests extends AbstractTransactionTests {
 		}
 
 		@DistributedLocked(key = "'counter'", onLost = OnLost.IGNORE)
-		public CompletableFuture<String> losingCarelessly() {
+		public CompletableFuture<String> keptCarelessly() {
 			return CompletableFuture.completedFuture("done");
 		}
 

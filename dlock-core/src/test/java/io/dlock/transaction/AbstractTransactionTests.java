@@ -44,7 +44,8 @@ abstract class AbstractTransactionTests {
 	static final String KEY = "counter";
 
 	/**
-	 * A thread of the engine that comes later fails a request that does not wait.
+	 * An asynchronous request that does not wait fails if no thread of the engine serves
+	 * it within this time.
 	 */
 	static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(5);
 
@@ -62,11 +63,6 @@ abstract class AbstractTransactionTests {
 
 		@DistributedLocked("'counter'")
 		public void other(Runnable body) {
-			body.run();
-		}
-
-		@DistributedLocked("'counter'")
-		public void runShortly(Runnable body) {
 			body.run();
 		}
 

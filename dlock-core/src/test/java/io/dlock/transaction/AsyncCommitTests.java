@@ -23,7 +23,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 	void r48LostLockThatTheTransactionKeepsRollsItBack() {
 		startWith(InsideTransaction.DEFER);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
-			this.async.losing().join();
+			this.async.kept().join();
 			insert();
 			ForcedLoss.of(this.registry, KEY);
 		})).withMessageContaining("is rolled back");
@@ -36,7 +36,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 		startWith(InsideTransaction.DEFER);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			this.async.stageOf("before").join();
-			this.async.losing().join();
+			this.async.kept().join();
 			this.async.stageOf("behind").join();
 			insert();
 			ForcedLoss.of(this.registry, KEY);
@@ -59,7 +59,7 @@ public class AsyncCommitTests extends AbstractAsyncTransactionTests {
 	void r48LockThatMayBeLostDoesNotRollBack() {
 		startWith(InsideTransaction.DEFER);
 		inTransaction(() -> {
-			this.async.losingCarelessly().join();
+			this.async.keptCarelessly().join();
 			insert();
 			ForcedLoss.of(this.registry, KEY);
 		});

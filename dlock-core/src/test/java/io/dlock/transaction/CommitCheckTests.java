@@ -64,7 +64,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 	void r48LockThatIsLostAfterItsMethodRollsBackTheTransactionAroundIt() {
 		Work work = start();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
-			work.runShortly(this::insert);
+			work.other(this::insert);
 			loseLock();
 		}));
 		assertThat(entries()).isZero();
@@ -76,7 +76,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		Work work = start();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
 			insert();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(this::loseLock))
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.other(this::loseLock))
 				.withMessageNotContaining("is rolled back");
 		})).withMessageContaining("is rolled back");
 		assertThat(entries()).isZero();
@@ -141,7 +141,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		readOnly.setReadOnly(true);
 		Runnable read = () -> readOnly.executeWithoutResult((status) -> assertThat(entries()).isZero());
 		work.run(read);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(() -> {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.other(() -> {
 			loseLock();
 			read.run();
 		})).withMessageContaining("is rolled back");
@@ -231,11 +231,11 @@ public class CommitCheckTests extends AbstractTransactionTests {
 			child.registerBean(DistributedLockedBeanPostProcessor.class,
 					() -> PostProcessors.create(() -> this.registry));
 			child.refresh();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(
-					() -> work.runShortly(() -> new TransactionTemplate(parents).executeWithoutResult((status) -> {
-						insert();
-						loseLock();
-					})));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> work.other(() -> new TransactionTemplate(parents).executeWithoutResult((status) -> {
+					insert();
+					loseLock();
+				})));
 		}
 		assertThat(entries()).isZero();
 	}
@@ -248,7 +248,7 @@ public class CommitCheckTests extends AbstractTransactionTests {
 		TransactionTemplate later = new TransactionTemplate(
 				this.context.getBean("later", PlatformTransactionManager.class));
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> work.runShortly(() -> later.executeWithoutResult((status) -> {
+			.isThrownBy(() -> work.other(() -> later.executeWithoutResult((status) -> {
 				insert();
 				loseLock();
 			})))

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,6 +18,7 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.OnLost;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -64,23 +64,16 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 			return CompletableFuture.completedFuture(null);
 		}
 
-		@DistributedLimit(name = "counter", limit = "1", lease = "1s", renew = false)
+		@DistributedLimit(name = "counter", limit = "1")
 		@Transactional
 		public void losing(Runnable body) {
 			body.run();
-			awaitLoss();
 		}
 
-		@DistributedLimit(name = "counter", limit = "1", lease = "1s", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLimit(name = "counter", limit = "1", onLost = OnLost.IGNORE)
 		@Transactional
 		public void losingCarelessly(Runnable body) {
 			body.run();
-			awaitLoss();
-		}
-
-		private static void awaitLoss() {
-			LockHandle handle = LockHandle.current().orElseThrow();
-			Awaitility.await().until(() -> !handle.isValid());
 		}
 
 	}
@@ -216,9 +209,13 @@ class KindsInTransactionsTests extends AbstractTransactionTests {
 	@Test
 	void lossOfThePermitRollsTheTransactionOfTheMethodBack() {
 		startWith(InsideTransaction.DEFER);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.kinds.losing(this::insert));
+		Runnable insertAndLose = () -> {
+			insert();
+			ForcedLoss.ofCurrent(this.registry);
+		};
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.kinds.losing(insertAndLose));
 		assertThat(entries()).isZero();
-		this.kinds.losingCarelessly(this::insert);
+		this.kinds.losingCarelessly(insertAndLose);
 		assertThat(entries()).isOne();
 	}
 

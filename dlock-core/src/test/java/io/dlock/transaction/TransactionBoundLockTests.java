@@ -300,7 +300,7 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 		work.run(() -> inTransaction(() -> work.other(this::insert)));
 		work.runInTransaction(this::insert);
 		assertThat(entries()).isEqualTo(2);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.runShortly(() -> inTransaction(() -> {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> work.other(() -> inTransaction(() -> {
 			insert();
 			loseLock();
 		}))).withMessageContaining("is rolled back");

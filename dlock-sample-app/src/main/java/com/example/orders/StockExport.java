@@ -26,7 +26,7 @@ class StockExport {
 		return this.stock.products()
 			.stream()
 			.map(this.stock::level)
-			.map((level) -> "%s,%d,%d".formatted(level.product(), level.stock(), level.sold()))
+			.map((level) -> "%s,%s,%s".formatted(level.product(), level.stock(), level.sold()))
 			.collect(Collectors.joining("\n", "product,stock,sold\n", "\n"));
 	}
 

@@ -1,17 +1,23 @@
 package io.dlock.aop.call;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.dlock.DistributedLimit;
 import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.OnBusy;
 import io.dlock.aop.AbstractDistributedLockedTests;
@@ -45,6 +51,20 @@ public class HoldLimitsTests extends AbstractDistributedLockedTests {
 
 		@DistributedLocked(name = "hanging", lease = "4s", maxHold = "4s")
 		public void hanging() {
+			awaitLoss();
+		}
+
+		@DistributedLocked(name = "hanging-reader", mode = LockMode.SHARED, lease = "4s", maxHold = "4s")
+		public void hangingReader() {
+			awaitLoss();
+		}
+
+		@DistributedLimit(name = "hanging-permit", limit = "1", lease = "4s", maxHold = "4s")
+		public void hangingPermit() {
+			awaitLoss();
+		}
+
+		private static void awaitLoss() {
 			LockHandle handle = LockHandle.current().orElseThrow();
 			Awaitility.await().until(() -> !handle.isValid());
 		}
@@ -76,8 +96,14 @@ public class HoldLimitsTests extends AbstractDistributedLockedTests {
 	@Test
 	void methodThatHangsLosesItsLock() {
 		Limited limited = bean(Limited.class);
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(limited::hanging)
-			.withMessageContaining("maxHold of 4000 ms");
+		List<CompletableFuture<Void>> calls = Stream
+			.<Runnable>of(limited::hanging, limited::hangingReader, limited::hangingPermit)
+			.map(CompletableFuture::runAsync)
+			.toList();
+		assertThat(calls)
+			.allSatisfy((call) -> assertThatExceptionOfType(CompletionException.class).isThrownBy(call::join)
+				.withCauseInstanceOf(LockLostException.class)
+				.withMessageContaining("maxHold of 4000 ms"));
 	}
 
 	static class Several {

@@ -37,6 +37,7 @@ import io.dlock.OnLost;
 import io.dlock.aop.AbstractDistributedLockedTests;
 import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.StoredLock;
+import io.dlock.test.ForcedLoss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -83,15 +84,14 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 			return "instead";
 		}
 
-		@DistributedLimit(name = "export", limit = "1", lease = "1s", renew = false)
-		public void losing() {
-			awaitLoss();
+		@DistributedLimit(name = "export", limit = "1")
+		public void losing(Runnable loss) {
+			loss.run();
 		}
 
-		@DistributedLimit(name = "export", limit = "1", lease = "1s", renew = false, maxHold = "1s",
-				onLost = OnLost.IGNORE)
-		public String losingCarelessly() {
-			awaitLoss();
+		@DistributedLimit(name = "export", limit = "1", onLost = OnLost.IGNORE)
+		public String losingCarelessly(Runnable loss) {
+			loss.run();
 			return "done";
 		}
 
@@ -123,11 +123,6 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 		@DistributedLimit(name = "export", limit = "2", waitTime = "20s")
 		public Flux<String> flux(CompletableFuture<String> work) {
 			return Mono.fromFuture(work).flux();
-		}
-
-		private static void awaitLoss() {
-			LockHandle handle = LockHandle.current().orElseThrow();
-			Awaitility.await().until(() -> !handle.isValid());
 		}
 
 	}
@@ -279,8 +274,9 @@ public class LimitedMethodTests extends AbstractDistributedLockedTests {
 
 	@Test
 	void lostPermitIsTold() {
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.exports.losing());
-		assertThat(this.exports.losingCarelessly()).isEqualTo("done");
+		Runnable loss = () -> ForcedLoss.ofCurrent(this.registry);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.exports.losing(loss));
+		assertThat(this.exports.losingCarelessly(loss)).isEqualTo("done");
 	}
 
 	@Test

@@ -25,7 +25,6 @@ import io.dlock.DistributedLocked;
 import io.dlock.LockBusyException;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
-import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.aop.AbstractDistributedLockedTests;
@@ -56,13 +55,6 @@ public class SharedMethodTests extends AbstractDistributedLockedTests {
 		@DistributedLocked(name = "stock", key = "#product")
 		public <T> T write(String product, Supplier<T> body) {
 			return body.get();
-		}
-
-		@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, lease = "1s", renew = false,
-				maxHold = "1s")
-		public void readTooLong(String product) {
-			LockHandle handle = LockHandle.current().orElseThrow();
-			Awaitility.await().until(() -> !handle.isValid());
 		}
 
 		@DistributedLocked(name = "stock", key = "#product", mode = LockMode.SHARED, waitTime = "20s")
@@ -206,11 +198,6 @@ public class SharedMethodTests extends AbstractDistributedLockedTests {
 			.withThrowableThat()
 			.withCauseInstanceOf(IllegalStateException.class)
 			.withMessageContaining("cannot be upgraded");
-	}
-
-	@Test
-	void readerThatHoldsItTooLongHasLostIt() {
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.stock.readTooLong("book"));
 	}
 
 }

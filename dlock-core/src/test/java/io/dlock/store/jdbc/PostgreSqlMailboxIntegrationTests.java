@@ -242,6 +242,7 @@ class PostgreSqlMailboxIntegrationTests {
 			store.close();
 		});
 		Awaitility.await()
+			.atMost(Duration.ofSeconds(8))
 			.during(Duration.ofMillis(1500))
 			.untilAsserted(() -> assertThat(listeners()).as("nor is it opened again").isEmpty());
 	}

@@ -164,7 +164,7 @@ class QuorumNodesTests extends AbstractQuorumTests {
 	}
 
 	/**
-	 * The node has answered after the first timeout of its life.
+	 * The answer counts, and not that the node was created more than a timeout ago.
 	 */
 	@Test
 	void nodeThatAnsweredJustNowIsCongestedWhenItIsAskedTooMuch() {

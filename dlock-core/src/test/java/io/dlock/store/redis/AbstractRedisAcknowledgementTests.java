@@ -30,7 +30,7 @@ abstract class AbstractRedisAcknowledgementTests {
 
 	static final Duration LEASE = Duration.ofSeconds(100);
 
-	/** For locks that the replica acknowledges, and for none that it does not. */
+	/** For locks that a running replica acknowledges. */
 	static final RedisAcknowledgement BY_ONE = RedisAcknowledgement.byReplicas(1, Duration.ofSeconds(10));
 
 	/**

@@ -255,7 +255,7 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 	}
 
 	/**
-	 * The second is over by the next command on a busy machine.
+	 * On a busy machine the next command may come more than a second later.
 	 */
 	private void assertThatKeyOutlivesTheLease() {
 		MachineWatch.repeatIfLate(() -> {

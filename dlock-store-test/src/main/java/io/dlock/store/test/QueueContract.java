@@ -314,7 +314,7 @@ abstract class QueueContract extends ContractPart {
 	}
 
 	/**
-	 * A store may forget a queue soon after its lock.
+	 * A store may forget a queue a second after its lock.
 	 */
 	@Test
 	void expiredLockIsGrantedToAnyProcessAndTheQueueRemains() {
