@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 import io.dlock.LockSet;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.test.Patience;
@@ -65,6 +66,23 @@ class AsyncLockSetTests extends AbstractLockSetTests {
 			.havingCause()
 			.isInstanceOf(LockBusyException.class);
 		Awaitility.await().until(() -> isFreeInStore("a"));
+	}
+
+	/**
+	 * The calls to the store took so long, and no timer has noticed it.
+	 */
+	@Test
+	void futureFailsIfTheFirstLockIsOverWhenTheLastIsGranted() {
+		TurnedClock clock = new TurnedClock();
+		this.store.batches = false;
+		this.store.afterAcquire = () -> clock.pass(LEASE.multipliedBy(3).dividedBy(5));
+		try (LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.settings, clock)) {
+			assertThat(other.acquireAllAsync(this.waiting, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(LockLostException.class);
+			Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("b"));
+		}
 	}
 
 	@Test

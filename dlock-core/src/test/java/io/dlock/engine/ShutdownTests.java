@@ -229,6 +229,18 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 	}
 
+	@Test
+	void closeWaitsASecondForListeners() {
+		CountDownLatch closed = new CountDownLatch(1);
+		this.registry.addListener((event) -> awaitQuietly(closed));
+		LockHandle handle = this.registry.acquire("key");
+		long begin = System.nanoTime();
+		this.registry.close();
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThanOrEqualTo(EVENTS_AT_STOP);
+		closed.countDown();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
 	/**
 	 * The first caller waits for the listeners.
 	 */
