@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.dlock.LockBusyException;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockRequest;
 import io.dlock.LockSet;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.test.Patience;
@@ -77,7 +78,12 @@ class AsyncLockSetTests extends AbstractLockSetTests {
 		this.store.batches = false;
 		this.store.afterAcquire = () -> clock.pass(LEASE.multipliedBy(3).dividedBy(5));
 		try (LeaseLockRegistry other = new LeaseLockRegistry(this.store, this.settings, clock)) {
-			assertThat(other.acquireAllAsync(this.waiting, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
+			LockRequest request = LockRequest.builder("set")
+				.lease(LEASE)
+				.waitTime(LEASE.multipliedBy(2))
+				.renew(false)
+				.build();
+			assertThat(other.acquireAllAsync(request, List.of("a", "b"))).failsWithin(Patience.EVENTUALLY)
 				.withThrowableThat()
 				.havingCause()
 				.isInstanceOf(LockLostException.class);

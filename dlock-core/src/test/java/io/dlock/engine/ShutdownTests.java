@@ -232,7 +232,11 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void closeWaitsASecondForListeners() {
 		CountDownLatch closed = new CountDownLatch(1);
-		this.registry.addListener((event) -> awaitQuietly(closed));
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				awaitQuietly(closed);
+			}
+		});
 		LockHandle handle = this.registry.acquire("key");
 		long begin = System.nanoTime();
 		this.registry.close();
