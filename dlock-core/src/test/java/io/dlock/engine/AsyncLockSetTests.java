@@ -40,7 +40,7 @@ class AsyncLockSetTests extends AbstractLockSetTests {
 		Awaitility.await().until(() -> isFreeInStore("a"));
 		LockHandle released = this.registry.acquireAsync(request("b", LEASE, LEASE), outer).get();
 		released.release();
-		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"), List.of(outer, released)).get();
+		LockSet set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"), List.of(released, outer)).get();
 		assertThat(set.handle("b").token()).isEqualTo(outer.token());
 		set.release();
 		assertThat(outer.isValid()).isTrue();

@@ -2,7 +2,9 @@ package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.awaitility.Awaitility;
@@ -19,6 +21,7 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
+import io.dlock.store.StoredLock;
 import io.dlock.store.redis.connection.ScriptRun;
 import io.dlock.test.MachineWatch;
 
@@ -206,6 +209,9 @@ class RedisQueueIntegrationTests extends AbstractRedisMemberTests {
 		assertThat(granted(ask("a", LEASE, 1, null))).isEqualTo(raised);
 		this.store.release(KEY, "a");
 		assertThat(granted(ask("b", LEASE, 1, null))).isEqualTo(raised + 1);
+		StoredLock holder = Objects.requireNonNull(refused("c", this.first).lock());
+		assertThat(holder.token()).isEqualTo(raised + 1);
+		assertThat(holder.since()).as("not that of the token").isBefore(Instant.now().plusSeconds(3600));
 	}
 
 	@Test
