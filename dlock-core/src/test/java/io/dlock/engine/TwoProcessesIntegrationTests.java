@@ -58,8 +58,8 @@ class TwoProcessesIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("stores")
 	void holderInAnotherProcessExcludesUntilItReleases(String address) throws Exception {
-		Duration lease = LEASE.multipliedBy(3);
-		LockSettings settings = LockSettings.builder().lease(lease).commandTimeout(lease.dividedBy(4)).build();
+		Duration lease = LEASE.plusSeconds(2);
+		LockSettings settings = LockSettings.builder().commandTimeout(LEASE).build();
 		try (LockStore store = HolderProcess.store(address, Patience.COMMAND);
 				LeaseLockRegistry registry = new LeaseLockRegistry(store, settings);
 				JavaProcess other = HolderProcess.start(address, this.key, lease)) {
@@ -67,6 +67,7 @@ class TwoProcessesIntegrationTests {
 			Instant until = registry.find(this.key).orElseThrow().until();
 			Awaitility.await()
 				.until(() -> registry.find(this.key).orElseThrow().until().isAfter(until.plus(lease.dividedBy(6))));
+			Awaitility.await().until(() -> Instant.now().isAfter(until));
 			assertThat(registry.tryAcquire(this.key, Duration.ofMillis(100))).as("it is renewed over there").isEmpty();
 			assertThat(registry.find(this.key)).hasValueSatisfying((info) -> {
 				assertThat(info.token()).isEqualTo(token);
