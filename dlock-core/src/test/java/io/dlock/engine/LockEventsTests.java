@@ -33,6 +33,7 @@ import io.dlock.LossType;
 import io.dlock.engine.lease.LeaseInternals;
 import io.dlock.engine.lease.LockEvents;
 import io.dlock.test.CapturedLog;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -375,7 +376,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 			this.registry.threads().event(others::countDown);
 		}
 		int before = this.store.renewals.get();
-		Awaitility.await().until(() -> this.store.renewals.get() >= before + 3);
+		Awaitility.await().atMost(Patience.EVENTUALLY).until(() -> this.store.renewals.get() >= before + 3);
 		assertThat(handle.isValid()).isTrue();
 		handle.release();
 		CountDownLatch told = new CountDownLatch(1);

@@ -14,6 +14,7 @@ import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.test.ForcedLoss;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,7 +39,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 		ForcedLoss.of(this.registry, handle);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
 		LockHandle other = this.registry.acquire(request("other", RENEWED_LEASE, Duration.ZERO));
-		Awaitility.await().until(() -> this.store.renewals.get() >= 3);
+		Awaitility.await().atMost(Patience.EVENTUALLY).until(() -> this.store.renewals.get() >= 3);
 		other.release();
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);
