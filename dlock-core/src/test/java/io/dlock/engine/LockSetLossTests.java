@@ -58,7 +58,7 @@ class LockSetLossTests extends AbstractLockSetTests {
 			.minHold(LEASE.multipliedBy(3).dividedBy(4))
 			.build();
 		assertThat(this.registry.tryAcquireAll(template, List.of("a", "b"))).isEmpty();
-		Awaitility.await().until(() -> isFreeInStore("a"));
+		Awaitility.await().until(() -> isFreeInStore("a") && this.registry.queues().size() == 0);
 	}
 
 	@Test
@@ -149,7 +149,7 @@ class LockSetLossTests extends AbstractLockSetTests {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockLostException.class);
-		Awaitility.await().until(() -> isFreeInStore("b"));
+		Awaitility.await().until(() -> isFreeInStore("b") && this.registry.queues().size() == 0);
 	}
 
 	@Test
@@ -167,7 +167,7 @@ class LockSetLossTests extends AbstractLockSetTests {
 				.isInstanceOf(LockLostException.class);
 		}
 		assertThat(isFreeInStore("b")).isFalse();
-		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("A"));
+		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("A") && this.registry.queues().size() == 0);
 	}
 
 	/**

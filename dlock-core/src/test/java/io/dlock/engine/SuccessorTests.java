@@ -58,7 +58,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		assertThat(this.registry.renewer().lose(lease, new Loss(LossType.REFUSED, "the store refused its renewal")))
 			.isTrue();
 		this.registry.queues().leave(sleeper);
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty() && this.registry.queues().size() == 0);
 	}
 
 	@Test
@@ -125,7 +125,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		assertThat(this.registry.queues().claim(sleeper)).isNull();
 		assertThat(sleeper.predecessor()).isSameAs(lease);
 		this.registry.queues().leave(sleeper);
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty() && this.registry.queues().size() == 0);
 	}
 
 	@Test
@@ -152,7 +152,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		first.release();
 		assertThat(this.store.memory.find("key")).isPresent();
 		this.registry.queues().leave(sleeper);
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		Awaitility.await().until(() -> queues.size() == 0 && this.store.memory.find("key").isEmpty());
 		assertThat(this.registry.renewer().size()).isZero();
 	}
 
@@ -191,7 +191,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		assertThat(this.registry.renewer().size()).as("it is not renewed any more").isZero();
 		assertThat(sleeper.predecessor()).isNotNull();
 		this.registry.queues().leave(sleeper);
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		Awaitility.await().until(() -> queues.size() == 0 && this.store.memory.find("key").isEmpty());
 	}
 
 	@Test
