@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -231,10 +232,12 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 		int asked = this.thereStore.acquires.get();
 		CompletableFuture<Long> next = CompletableFuture.supplyAsync(() -> there.execute(patient(), LockHandle::token));
 		Awaitility.await().until(() -> this.thereStore.acquires.get() > asked);
-		CompletableFuture<Void> done = new CompletableFuture<>();
-		there.threads().work(() -> done.complete(null));
+		CyclicBarrier done = new CyclicBarrier(EngineThreads.WORKERS + 1);
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			there.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(done));
+		}
 		busy.countDown();
-		done.join();
+		AbstractLeaseLockRegistryTests.awaitQuietly(done);
 		held.release();
 		assertThat(next).succeedsWithin(Patience.EVENTUALLY);
 		assertThat(this.thereStore.leaves).as("calls that leave").hasValue(0);
