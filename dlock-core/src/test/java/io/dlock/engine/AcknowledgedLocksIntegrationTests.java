@@ -64,8 +64,10 @@ class AcknowledgedLocksIntegrationTests {
 	@AfterEach
 	void stop() {
 		TestContexts.dropHandles();
-		this.registry.close();
-		this.store.close();
+		if (this.registry != null) {
+			this.registry.close();
+			this.store.close();
+		}
 		this.factory.destroy();
 		this.replica.close();
 		this.master.close();

@@ -61,17 +61,17 @@ class HoldLimitsIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void minHoldBeyondTheLeaseOutlivesTheInstance(String address) {
-		// opened before the lock is held, which may take longer than it is
-		Instance there = new Instance(address);
 		Duration minHold = LEASE.plusSeconds(1);
-		long begin = System.nanoTime();
-		long token;
-		try (Instance here = new Instance(address)) {
-			LockHandle handle = here.registry.acquire(request().minHold(minHold).build());
-			token = handle.token();
-			handle.release();
-		}
-		try (there) {
+		// opening an instance may take longer than the lock is held, so it is opened
+		// first
+		try (Instance there = new Instance(address)) {
+			long begin = System.nanoTime();
+			long token;
+			try (Instance here = new Instance(address)) {
+				LockHandle handle = here.registry.acquire(request().minHold(minHold).build());
+				token = handle.token();
+				handle.release();
+			}
 			LockInfo kept = there.registry.find(this.key).orElseThrow();
 			assertThat(kept.token()).isEqualTo(token);
 			assertThat(Duration.between(kept.since(), kept.until())).isGreaterThanOrEqualTo(minHold.minusMillis(20));

@@ -68,8 +68,10 @@ class QuarantineIntegrationTests {
 	@AfterEach
 	void stop() {
 		TestContexts.dropHandles();
-		this.registry.close();
-		this.store.close();
+		if (this.registry != null) {
+			this.registry.close();
+			this.store.close();
+		}
 		this.factory.destroy();
 		this.server.close();
 	}
