@@ -1,6 +1,8 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
@@ -23,14 +25,28 @@ abstract class AbstractAsyncRequestTests {
 	final LeaseLockRegistry registry = new LeaseLockRegistry(this.store,
 			LockSettings.builder().shutdownTimeout(Duration.ZERO).build());
 
+	private final List<LeaseLockRegistry> others = new ArrayList<>();
+
 	final CountDownLatch done = new CountDownLatch(1);
 
 	@AfterEach
 	void nothingIsLeft() {
 		this.done.countDown();
-		this.registry.close();
-		Awaitility.await().until(() -> this.registry.queues().size() == 0);
-		assertThat(this.registry.renewer().size()).isZero();
+		this.others.add(this.registry);
+		this.others.forEach(LeaseLockRegistry::close);
+		for (LeaseLockRegistry each : this.others) {
+			Awaitility.await().until(() -> each.queues().size() == 0);
+			assertThat(each.renewer().size()).isZero();
+		}
+	}
+
+	/**
+	 * Use another registry, which is closed after the test, and must leave nothing behind
+	 * either.
+	 */
+	final LeaseLockRegistry another(LeaseLockRegistry other) {
+		this.others.add(other);
+		return other;
 	}
 
 	final CompletableFuture<LockHandle> acquire(String key, Duration waitTime) {

@@ -1,6 +1,8 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -39,8 +41,9 @@ abstract class AbstractLeaseLockRegistryTests {
 	static final Duration RENEWED_LEASE = Duration.ofSeconds(5);
 
 	/**
-	 * A thread that comes later fails a request that does not wait, and a registry that
-	 * closes releases nothing after two of them.
+	 * Long enough for a busy machine. A request that does not wait fails if its thread
+	 * starts later than this, and a registry that closes gives up its releases after
+	 * twice this time.
 	 */
 	static final Duration COMMAND_TIMEOUT = LEASE.dividedBy(4);
 
@@ -54,6 +57,8 @@ abstract class AbstractLeaseLockRegistryTests {
 	final LockSettings settings;
 
 	final LeaseLockRegistry registry;
+
+	private final List<LeaseLockRegistry> others = new ArrayList<>();
 
 	AbstractLeaseLockRegistryTests() {
 		this(COMMAND_TIMEOUT);
@@ -81,9 +86,21 @@ abstract class AbstractLeaseLockRegistryTests {
 	void nothingIsLeft() {
 		Thread.interrupted();
 		assertThat(TestContexts.dropHandles()).as("handles bound to the thread").isEmpty();
-		this.registry.close();
-		assertThat(this.registry.queues().size()).as("local queues").isZero();
-		assertThat(this.registry.renewer().size()).as("kept leases").isZero();
+		this.others.add(this.registry);
+		this.others.forEach(LeaseLockRegistry::close);
+		assertThat(this.others).allSatisfy((each) -> {
+			assertThat(each.queues().size()).as("local queues").isZero();
+			assertThat(each.renewer().size()).as("kept leases").isZero();
+		});
+	}
+
+	/**
+	 * Use another registry, which is closed after the test, and must leave nothing behind
+	 * either.
+	 */
+	final LeaseLockRegistry another(LeaseLockRegistry other) {
+		this.others.add(other);
+		return other;
 	}
 
 	static LockRequest request(String key, Duration lease, Duration waitTime) {

@@ -58,18 +58,18 @@ abstract class AbstractMemberTests extends AbstractLeaseLockRegistryTests {
 	 * A process that asks the store each time.
 	 */
 	final LeaseLockRegistry asking() {
-		return new LeaseLockRegistry(this.store,
+		return another(new LeaseLockRegistry(this.store,
 				LockSettings.builder()
 					.commandTimeout(this.settings.commandTimeout())
 					.handOffMaxDuration(Duration.ZERO)
-					.build());
+					.build()));
 	}
 
 	/**
 	 * A process that asks the store hardly ever.
 	 */
 	final LeaseLockRegistry patient() {
-		return new LeaseLockRegistry(this.store, LockSettings.builder().handOffMaxDuration(LEASE).build());
+		return another(new LeaseLockRegistry(this.store, LockSettings.builder().handOffMaxDuration(LEASE).build()));
 	}
 
 	static LockRequestBuilder shared(String key) {

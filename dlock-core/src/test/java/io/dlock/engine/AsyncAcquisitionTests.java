@@ -255,6 +255,7 @@ class AsyncAcquisitionTests {
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
 				.withCauseInstanceOf(LockRegistryClosedException.class);
 		}
+		Awaitility.await().until(() -> closing.queues().size() == 0 && closing.renewer().size() == 0);
 	}
 
 	@Test

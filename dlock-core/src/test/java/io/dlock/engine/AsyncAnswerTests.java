@@ -49,13 +49,17 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
 	}
 
+	private LeaseLockRegistry patient() {
+		return another(new LeaseLockRegistry(this.store,
+				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build()));
+	}
+
 	/**
 	 * A method with {@code onStoreFailure = PROCEED} must not run without its lock.
 	 */
 	@Test
 	void requestNotSentToAnsweringStoreIsCongested() {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
+		LeaseLockRegistry patient = patient();
 		occupyWorkers(patient);
 		this.store.beforeAcquire = () -> {
 		};
@@ -64,8 +68,6 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 		assertThat(patient.acquireAsync(request)).failsWithin(Duration.ofSeconds(30))
 			.withThrowableThat()
 			.withCauseInstanceOf(LockCongestedException.class);
-		this.done.countDown();
-		patient.close();
 	}
 
 	/**
@@ -75,8 +77,7 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void a5RequestNotSentIsCongestedIfTheStoreAnswersABatchAndFailedOtherwise(boolean answered) {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
+		LeaseLockRegistry patient = patient();
 		occupyWorkers(patient);
 		this.store.beforeAcquire = () -> {
 		};
@@ -94,8 +95,6 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 			.havingCause()
 			.isExactlyInstanceOf(answered ? LockCongestedException.class : LockStoreException.class);
 		this.store.down = false;
-		this.done.countDown();
-		patient.close();
 	}
 
 	/**
@@ -104,8 +103,7 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void a5RequestNotSentIsCongestedIfOthersAreCongestedOrQuarantined(boolean quarantined) {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build());
+		LeaseLockRegistry patient = patient();
 		occupyWorkers(patient);
 		this.store.beforeAcquire = () -> {
 			throw quarantined ? new StoreQuarantinedException(Duration.ofMinutes(1))
@@ -118,8 +116,6 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 		assertThat(patient.acquireAsync(request)).failsWithin(Duration.ofSeconds(30))
 			.withThrowableThat()
 			.withCauseInstanceOf(LockCongestedException.class);
-		this.done.countDown();
-		patient.close();
 	}
 
 	@Test
@@ -196,8 +192,8 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 	 * A process that asks the store for each lock.
 	 */
 	private LeaseLockRegistry asking() {
-		return new LeaseLockRegistry(this.store,
-				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build());
+		return another(new LeaseLockRegistry(this.store,
+				LockSettings.builder().handOffMaxDuration(Duration.ZERO).shutdownTimeout(Duration.ZERO).build()));
 	}
 
 	/**

@@ -159,8 +159,8 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		Duration lease = Duration.ofSeconds(10);
 		TurnedClock clock = new TurnedClock();
 		TroubledStore slow = new TroubledStore(new MemoryLockStore(clock::nanoTime));
-		LeaseLockRegistry turned = new LeaseLockRegistry(slow,
-				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build(), clock);
+		LeaseLockRegistry turned = another(new LeaseLockRegistry(slow,
+				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build(), clock));
 		LockHandle first = turned.acquireAsync(LockRequest.of("key")).join();
 		QueuedRequest sleeper = turned.queues().join(TestContexts.of("key", new LeaseTerms(lease, true)), () -> {
 		});
@@ -173,14 +173,13 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		assertThat(slow.renewals).hasValue(0);
 		assertThat(turned.queues().claim(sleeper)).isNull();
 		turned.queues().leave(sleeper);
-		turned.close();
 	}
 
 	@Test
 	void lockWaitingForItsReleaseIsNotRenewed() {
 		Duration lease = Duration.ofMillis(400);
-		LeaseLockRegistry shortly = new LeaseLockRegistry(this.store,
-				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build());
+		LeaseLockRegistry shortly = another(new LeaseLockRegistry(this.store,
+				LockSettings.builder().lease(lease).shutdownTimeout(Duration.ZERO).build()));
 		LockHandle[] handles = new LockHandle[EngineThreads.WORKERS + 1];
 		for (int i = 0; i < handles.length; i++) {
 			handles[i] = shortly.acquireAsync(LockRequest.of("key " + i)).join();
@@ -190,8 +189,6 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 			handle.releaseAsync();
 		}
 		Awaitility.await().until(() -> this.store.memory.find("key " + EngineThreads.WORKERS).isEmpty());
-		this.done.countDown();
-		shortly.close();
 	}
 
 }

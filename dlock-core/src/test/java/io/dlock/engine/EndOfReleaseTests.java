@@ -12,7 +12,6 @@ import io.dlock.LockMode;
 import io.dlock.LockRequest;
 import io.dlock.LockSettingsBuilder;
 import io.dlock.ReleaseMode;
-import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,7 +56,7 @@ class EndOfReleaseTests extends AbstractLeaseLockRegistryTests {
 		CompletableFuture<Void> closed = CompletableFuture.runAsync(sending::close);
 		Awaitility.await().until(() -> !sending.queues().isOpen());
 		handle.release();
-		assertThat(closed).succeedsWithin(Patience.EVENTUALLY);
+		assertThat(closed).succeedsWithin(Duration.ofSeconds(10));
 		assertThat(this.store.releasesSent).hasValue(0);
 		assertThat(isFreeInStore("key")).isTrue();
 	}

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Renewals that fail, hang, are refused or come too late.
+ * Renewals that fail, hang or are refused.
  */
 class FailedRenewalTests extends AbstractRenewalBatchTests {
 

@@ -94,8 +94,8 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void busyEventFollowsTheDepartureFromTheQueue() {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
-				this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build());
+		LeaseLockRegistry patient = another(
+				new LeaseLockRegistry(this.store, this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build()));
 		holdElsewhere("key", LEASE);
 		List<Integer> queues = new CopyOnWriteArrayList<>();
 		patient.addListener((event) -> {
@@ -113,7 +113,6 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		assertThat(this.events).allSatisfy((event) -> assertThat(((Busy) event).holder()).isNotNull()
 			.extracting(LockInfo::holder)
 			.isEqualTo("another instance"));
-		patient.close();
 	}
 
 	@Test

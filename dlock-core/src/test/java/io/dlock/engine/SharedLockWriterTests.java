@@ -59,7 +59,7 @@ class SharedLockWriterTests extends AbstractMemberTests {
 	 * Another process, for which a lock is reserved so long that it misses no turn.
 	 */
 	private LeaseLockRegistry reserving() {
-		return new LeaseLockRegistry(new PatientStore(this.store.memory, "9000"), this.settings);
+		return another(new LeaseLockRegistry(new PatientStore(this.store.memory, "9000"), this.settings));
 	}
 
 	@Test

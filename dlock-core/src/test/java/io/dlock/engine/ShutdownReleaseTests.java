@@ -162,7 +162,7 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		int leases = 100;
 		AtomicInteger calls = new AtomicInteger();
 		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
+		LeaseLockRegistry turned = another(new LeaseLockRegistry(this.store, this.settings, clock));
 		for (int i = 0; i < leases; i++) {
 			LockRequestBuilder request = LockRequest.builder("key " + i).lease(Duration.ofHours(1));
 			turned.acquireAsync((minHold ? request.minHold(Duration.ofHours(1)) : request).build()).join();
@@ -183,7 +183,7 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		CountDownLatch answer = new CountDownLatch(1);
 		Thread closing = Thread.currentThread();
 		TurnedClock clock = new TurnedClock();
-		LeaseLockRegistry turned = new LeaseLockRegistry(this.store, this.settings, clock);
+		LeaseLockRegistry turned = another(new LeaseLockRegistry(this.store, this.settings, clock));
 		turned.acquireAsync(LockRequest.of("a")).join();
 		turned.acquireAsync(LockRequest.of("b")).join();
 		this.store.beforeRelease = () -> {
@@ -221,8 +221,8 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 	 */
 	@Test
 	void r51PendingRevocationsAreRepeatedOnce() {
-		LeaseLockRegistry closing = new LeaseLockRegistry(this.store,
-				this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build());
+		LeaseLockRegistry closing = another(
+				new LeaseLockRegistry(this.store, this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build()));
 		this.store.lostAcquireReplies.set(1);
 		this.store.beforeRelease = () -> {
 			if (Thread.currentThread().getName().startsWith("dlock-revoker")) {

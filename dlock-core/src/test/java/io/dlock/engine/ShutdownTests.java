@@ -188,8 +188,8 @@ class ShutdownTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void r51HeldLocksAreTakenAwayAndTheirHoldersTold() throws Exception {
-		LeaseLockRegistry closing = new LeaseLockRegistry(this.store,
-				this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build());
+		LeaseLockRegistry closing = another(
+				new LeaseLockRegistry(this.store, this.settings.toBuilder().commandTimeout(COMMAND_TIMEOUT).build()));
 		LockHandle handle = closing.acquire("key");
 		CompletableFuture<LockHandle> told = new CompletableFuture<>();
 		handle.onLost(told::complete);

@@ -75,8 +75,8 @@ class StoreQueueTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	private LeaseLockRegistry patient() {
-		return new LeaseLockRegistry(this.store,
-				this.settings.toBuilder().commandTimeout(Duration.ofSeconds(5)).build());
+		return another(new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(Duration.ofSeconds(5)).build()));
 	}
 
 	@Test
