@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 import org.awaitility.Awaitility;
@@ -20,6 +21,7 @@ import io.dlock.ReleaseMode;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.LeaseInternals;
+import io.dlock.store.AcquireResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.memory.MemoryLockStore;
 
@@ -39,36 +41,43 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 
 	private static final Duration LONG = Duration.ofMinutes(5);
 
+	private final TurnedClock clock = new TurnedClock();
+
+	/** Does not end a lock by itself before a test turns the clock. */
+	private final TroubledStore stopped = new TroubledStore(new MemoryLockStore(this.clock::nanoTime));
+
+	private LeaseLockRegistry turned() {
+		return new LeaseLockRegistry(this.stopped, this.settings, this.clock);
+	}
+
 	private static LockRequestBuilder minHold(Duration minHold) {
 		return LockRequest.builder("key").lease(LEASE).waitTime(Duration.ZERO).minHold(minHold);
 	}
 
 	private Duration leftInStore() {
-		return leftIn(this.store);
-	}
-
-	private static Duration leftIn(TroubledStore store) {
-		return store.memory.find("key")
+		return this.store.memory.find("key")
 			.map((lock) -> Duration.between(Instant.now(), lock.until()))
 			.orElse(Duration.ZERO);
 	}
 
 	@Test
 	void releaseReturnsAtOnceAndTheLockStaysTaken() {
-		long start = System.nanoTime();
-		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
-		handle.release();
-		assertThat(handle.isValid()).isFalse();
-		boolean free = isFreeInStore("key");
-		if (System.nanoTime() - start < MIN_HOLD.toNanos()) {
-			assertThat(free).isFalse();
-			assertThat(this.store.keepsAsked).hasValue(1);
+		CountDownLatch looked = new CountDownLatch(1);
+		this.stopped.beforeRelease = () -> awaitQuietly(looked);
+		try (LeaseLockRegistry turned = turned()) {
+			long start = System.nanoTime();
+			LockHandle handle = turned.acquire(minHold(MIN_HOLD).build());
+			handle.release();
+			assertThat(handle.isValid()).isFalse();
+			assertThat(this.stopped.memory.find("key")).isPresent();
+			assertThat(this.stopped.keepsAsked).hasValue(1);
+			assertThat(turned.renewer().size()).as("not renewed").isZero();
+			assertThat(turned.queues().size()).isZero();
+			looked.countDown();
+			Awaitility.await().until(() -> this.stopped.memory.find("key").isEmpty());
+			assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
+			assertThat(this.stopped.releases).as("passed on").hasValue(1);
 		}
-		assertThat(this.registry.renewer().size()).as("not renewed").isZero();
-		assertThat(this.registry.queues().size()).isZero();
-		Awaitility.await().until(() -> isFreeInStore("key"));
-		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(MIN_HOLD.toNanos());
-		assertThat(this.store.releases).as("passed on").hasValue(1);
 	}
 
 	/**
@@ -76,36 +85,42 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	 */
 	@Test
 	void waitingProcessesAreSignalledInOrder() throws Exception {
-		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).build());
-		LeaseLockRegistry first = rarelyLooking();
-		CompletableFuture<LockHandle> firstLock = first.acquireAsync(request("key", LEASE, LEASE));
-		Awaitility.await().until(() -> first.membership().isListening() && this.store.acquires.get() > 2);
-		int asked = this.store.acquires.get();
-		LeaseLockRegistry second = rarelyLooking();
-		CompletableFuture<LockHandle> secondLock = second.acquireAsync(request("key", LEASE, LEASE));
-		Awaitility.await().until(() -> second.membership().isListening() && this.store.acquires.get() > asked + 1);
-		handle.release();
-		LockHandle held = firstLock.get();
-		assertThat(this.store.releases).as("before its end in the store").hasValue(1);
-		assertThat(secondLock).isNotDone();
-		held.release();
-		secondLock.get().release();
-		first.close();
-		second.close();
+		PatientStore firstStore = new PatientStore(this.stopped, "9000");
+		PatientStore secondStore = new PatientStore(this.stopped, "9000");
+		try (LeaseLockRegistry turned = turned();
+				LeaseLockRegistry first = rarelyLooking(firstStore);
+				LeaseLockRegistry second = rarelyLooking(secondStore)) {
+			LockHandle handle = turned.acquire(minHold(MIN_HOLD).build());
+			CompletableFuture<LockHandle> firstLock = first.acquireAsync(request("key", LEASE, LEASE));
+			Awaitility.await().until(() -> firstStore.queued().size() == 1);
+			CompletableFuture<LockHandle> secondLock = second.acquireAsync(request("key", LEASE, LEASE));
+			Awaitility.await().until(() -> secondStore.queued().size() == 1);
+			handle.release();
+			LockHandle held = firstLock.get();
+			assertThat(this.stopped.releases).as("ended by the process").hasValue(1);
+			assertThat(secondLock).isNotDone();
+			held.release();
+			secondLock.get().release();
+		}
 	}
 
-	private LeaseLockRegistry rarelyLooking() {
-		return new LeaseLockRegistry(new PatientStore(this.store, "9000"),
-				this.settings.toBuilder().maxPollInterval(Duration.ofSeconds(1)).build());
+	private LeaseLockRegistry rarelyLooking(PatientStore patient) {
+		return new LeaseLockRegistry(patient, this.settings.toBuilder().maxPollInterval(Duration.ofSeconds(1)).build());
 	}
 
 	@Test
 	void keptLockEndsByItselfIfItsReleaseFails() {
-		this.store.beforeRelease = () -> {
+		this.stopped.beforeRelease = () -> {
 			throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
 		};
-		this.registry.acquire(minHold(MIN_HOLD).build()).release();
-		Awaitility.await().until(() -> isFreeInStore("key") && this.store.releases.get() == 1);
+		try (LeaseLockRegistry turned = turned()) {
+			turned.acquire(minHold(MIN_HOLD).build()).release();
+			Awaitility.await().until(() -> this.stopped.releases.get() == 1);
+			assertThat(this.stopped.memory.find("key")).isPresent();
+			this.clock.pass(MIN_HOLD.plusSeconds(1));
+			assertThat(this.stopped.memory.find("key")).isEmpty();
+			assertThat(this.stopped.releases).hasValue(1);
+		}
 	}
 
 	@Test
@@ -195,20 +210,18 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		Awaitility.await().until(() -> leftInStore().compareTo(LEASE.plusSeconds(1)) > 0);
 	}
 
-	/**
-	 * The clock of the store stands still, so that the store does not end the lock.
-	 */
 	@Test
 	void lockThatIsKeptWithoutAnAnswerIsEndedInTime() {
-		TurnedClock clock = new TurnedClock();
-		TroubledStore stopped = new TroubledStore(new MemoryLockStore(clock::nanoTime));
-		try (LeaseLockRegistry turned = new LeaseLockRegistry(stopped, this.settings, clock)) {
+		try (LeaseLockRegistry turned = turned()) {
 			for (Duration passed : List.of(Duration.ZERO, MIN_HOLD)) {
-				stopped.lostKeepReplies.set(1);
+				CountDownLatch looked = new CountDownLatch(1);
+				this.stopped.beforeRelease = () -> awaitQuietly(looked);
+				this.stopped.lostKeepReplies.set(1);
 				turned.acquire(minHold(MIN_HOLD).build()).release();
-				assertThat(stopped.memory.find("key").orElseThrow().kept()).isTrue();
-				clock.pass(passed);
-				Awaitility.await().until(() -> stopped.memory.find("key").isEmpty());
+				assertThat(this.stopped.memory.find("key").orElseThrow().kept()).isTrue();
+				this.clock.pass(passed);
+				looked.countDown();
+				Awaitility.await().until(() -> this.stopped.memory.find("key").isEmpty());
 			}
 		}
 	}
@@ -219,16 +232,14 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	 */
 	@Test
 	void r3WallClockThatIsSetForwardEndsNoMinHold() {
-		TurnedClock clock = new TurnedClock();
-		TroubledStore stopped = new TroubledStore(new MemoryLockStore(clock::nanoTime));
-		try (LeaseLockRegistry turned = new LeaseLockRegistry(stopped, this.settings, clock)) {
+		try (LeaseLockRegistry turned = turned()) {
 			LockHandle handle = turned.acquire(minHold(LEASE.dividedBy(2)).build());
-			clock.stepWall(LEASE.multipliedBy(2).dividedBy(3));
+			this.clock.stepWall(LEASE.multipliedBy(2).dividedBy(3));
 			assertThat(turned.console().local().held()).singleElement()
 				.satisfies((lock) -> assertThat(lock.age()).isZero());
 			handle.release();
-			assertThat(stopped.memory.find("key")).hasValueSatisfying((lock) -> assertThat(lock.kept()).isTrue());
-			clock.pass(LEASE);
+			assertThat(this.stopped.memory.find("key")).hasValueSatisfying((lock) -> assertThat(lock.kept()).isTrue());
+			this.clock.pass(LEASE);
 		}
 	}
 
@@ -276,19 +287,21 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void lostLockIsKeptIfTheStoreStillHasIt() {
-		TurnedClock clock = new TurnedClock();
-		TroubledStore stopped = new TroubledStore(new MemoryLockStore(clock::nanoTime));
-		try (LeaseLockRegistry turned = new LeaseLockRegistry(stopped, this.settings, clock)) {
-			stopped.renewalsFail = true;
+		try (LeaseLockRegistry turned = turned()) {
+			this.stopped.renewalsFail = true;
 			LockHandle handle = turned.acquire(minHold(LONG).build());
-			clock.pass(LEASE.dividedBy(2));
+			this.clock.pass(LEASE.dividedBy(2));
 			AbstractHandOffTests.awaitCheckOfLeases(turned);
-			assertThat(stopped.renewals).hasValue(1);
-			clock.pass(LEASE.dividedBy(2));
+			assertThat(this.stopped.renewals).hasValue(1);
+			this.clock.pass(LEASE.dividedBy(2));
 			assertThat(handle.isValid()).isFalse();
-			stopped.renewalsFail = false;
+			this.stopped.renewalsFail = false;
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
-			assertThat(leftIn(stopped)).isGreaterThan(LEASE);
+			assertThat(this.stopped.memory.find("key")).hasValueSatisfying((lock) -> assertThat(lock.kept()).isTrue());
+			this.clock.pass(LONG.minus(LEASE));
+			assertThat(this.stopped.memory.find("key")).as("for the rest of its time").isPresent();
+			this.clock.pass(Duration.ofSeconds(1));
+			assertThat(this.stopped.memory.find("key")).isEmpty();
 		}
 	}
 
@@ -315,7 +328,7 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 	void lockGrantedToCancelledRequestIsFree() throws Exception {
 		CompletableFuture<CompletableFuture<LockHandle>> future = new CompletableFuture<>();
 		this.store.afterAcquire = () -> future.join().cancel(false);
-		future.complete(this.registry.acquireAsync(minHold(LONG).build()));
+		future.complete(this.registry.acquireAsync(minHold(LONG).waitTime(LEASE).build()));
 		assertThatExceptionOfType(Exception.class).isThrownBy(() -> future.get().get())
 			.isNotInstanceOf(ExecutionException.class);
 		Awaitility.await().until(() -> this.store.acquires.get() == 1 && isFreeInStore("key"));
@@ -341,8 +354,8 @@ class MinHoldTests extends AbstractLeaseLockRegistryTests {
 		LockHandle handle = this.registry.acquire(minHold(MIN_HOLD).waitTime(LEASE).build());
 		handle.release();
 		Awaitility.await().until(() -> isFreeInStore("key"));
-		this.store.memory.acquire(this.store.stuck.remove());
-		assertThat(isFreeInStore("key")).as("arrived late").isFalse();
+		assertThat(this.store.memory.acquire(this.store.stuck.remove())).as("arrived late")
+			.isInstanceOf(AcquireResult.Granted.class);
 		Awaitility.await().until(() -> isFreeInStore("key"));
 	}
 
