@@ -33,6 +33,7 @@ class BackgroundReleaseTests extends AbstractHandOffTests {
 	@AfterEach
 	void answer() {
 		this.storeAnswers.countDown();
+		Awaitility.await().until(() -> this.registry.queues().isEmpty() && this.registry.queues().releases().isEmpty());
 	}
 
 	private void releaseInBackground() {
