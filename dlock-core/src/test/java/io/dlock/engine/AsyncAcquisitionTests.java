@@ -81,8 +81,7 @@ class AsyncAcquisitionTests {
 		asked.complete(this.registry
 			.acquireAsync(LockRequest.builder("key").waitTime(Duration.ZERO).minHold(Duration.ofMinutes(5)).build()));
 		assertThat(asked.join()).failsWithin(Duration.ofSeconds(30)).withThrowableOfType(CancellationException.class);
-		Awaitility.await().until(() -> this.registry.counts().held() == 0);
-		assertThat(this.store.memory.find("key")).isEmpty();
+		Awaitility.await().until(() -> this.registry.counts().held() == 0 && this.store.memory.find("key").isEmpty());
 	}
 
 	@Test
