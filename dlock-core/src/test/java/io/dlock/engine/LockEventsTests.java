@@ -220,7 +220,7 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		LockHandle overdue = this.registry
 			.acquireAsync(LockRequest.builder("overdue").lease(RENEWED_LEASE).maxHold(RENEWED_LEASE).build())
 			.join();
-		LockHandle taken = this.registry.acquireAsync(request("taken", RENEWED_LEASE, Duration.ZERO)).join();
+		LockHandle taken = this.registry.acquireAsync(request("taken", RENEWED_LEASE, LEASE)).join();
 		this.store.memory.release("taken", this.registry.ownerOf(taken).orElseThrow());
 		Awaitility.await().until(() -> !taken.isValid() && !overdue.isValid());
 		LockHandle stopped = this.registry.acquireAsync(LockRequest.of("stopped")).join();

@@ -102,7 +102,7 @@ class RenewalAndLossTests extends AbstractLeaseLockRegistryTests {
 
 		};
 		try (LeaseLockRegistry real = new LeaseLockRegistry(this.store, this.settings, clock)) {
-			LockHandle handle = real.acquireAsync(request("key", RENEWED_LEASE, Duration.ZERO)).join();
+			LockHandle handle = real.acquireAsync(request("key", RENEWED_LEASE, LEASE)).join();
 			for (int reading = 1; reading < 8; reading++) {
 				failing.set(reading);
 				readings.set(0);
