@@ -63,18 +63,20 @@ class SuccessorTests extends AbstractHandOffTests {
 
 	@Test
 	void stoppingRegistryRevokesLeasesLeftToWaiters() {
-		LockHandle first = this.registry.acquireAsync(request()).join();
+		LeaseLockRegistry stopping = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().commandTimeout(LEASE.dividedBy(4)).build(), this.clock);
+		LockHandle first = stopping.acquireAsync(request()).join();
 		AtomicReference<QueuedRequest> sleeper = new AtomicReference<>();
-		sleeper.set(this.registry.queues().join(asking(LEASE), () -> {
-			if (!this.registry.isRunning()) {
-				this.registry.queues().leave(sleeper.get());
+		sleeper.set(stopping.queues().join(asking(LEASE), () -> {
+			if (!stopping.isRunning()) {
+				stopping.queues().leave(sleeper.get());
 			}
 		}));
 		this.clock.pass(Duration.ofMillis(10));
 		first.release();
 		assertThat(this.store.memory.find("key")).isPresent();
-		this.registry.close();
-		Awaitility.await().until(() -> this.store.memory.find("key").isEmpty());
+		stopping.close();
+		assertThat(this.store.memory.find("key")).isEmpty();
 	}
 
 	@Test
