@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.LossType;
 import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.lease.Hold.Loss;
+import io.dlock.engine.lease.Lease;
 import io.dlock.test.ForcedLoss;
 import io.dlock.test.Patience;
 
@@ -126,13 +129,13 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle handle = this.registry.acquire("key");
 		handle.onLost((lost) -> calls.incrementAndGet());
+		Lease lease = ((LeaseLockHandle) handle).hold().lease();
 		handle.release();
 		handle.onLost((lost) -> calls.incrementAndGet());
 		LockHandle later = this.registry.acquire("later");
-		CompletableFuture<LockHandle> told = new CompletableFuture<>();
-		later.onLost(told::complete);
+		this.registry.renewer().lose(lease, new Loss(LossType.EXPIRED, "after its release"));
 		ForcedLoss.of(this.registry, later);
-		told.get();
+		assertThatListenersRunFor(later);
 		assertThat(calls).hasValue(0);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(later::release);
 	}
