@@ -20,6 +20,7 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.queue.QueuedRequest;
+import io.dlock.store.AcquireResult;
 import io.dlock.store.StoreException;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
@@ -195,8 +196,7 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 		this.store.stuckAcquires.set(1);
 		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(noWait("key")));
 		Awaitility.await().until(() -> this.store.releases.get() >= 2);
-		this.store.memory.acquire(this.store.stuck.remove());
-		assertThat(isFreeInStore("key")).isFalse();
+		assertThat(this.store.memory.acquire(this.store.stuck.remove())).isInstanceOf(AcquireResult.Granted.class);
 		Awaitility.await().untilAsserted(() -> assertThat(isFreeInStore("key")).isTrue());
 	}
 
@@ -251,10 +251,13 @@ class LostAnswersTests extends AbstractLeaseLockRegistryTests {
 			LockRequest request = request("key-" + i, Duration.ofMillis(500), Duration.ZERO);
 			assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> this.registry.acquire(request));
 		}
+		long begin = System.nanoTime();
 		int releases = this.store.releases.get();
 		this.store.lostAcquireReplies.set(0);
 		this.registry.acquireAsync(request("healthy", LEASE, LEASE)).get();
-		assertThat(this.store.releases.get() - releases).as("one attempt a round, not one for each").isLessThan(100);
+		int made = this.store.releases.get() - releases;
+		long rounds = (System.nanoTime() - begin) / SHORT_COMMAND_TIMEOUT.dividedBy(4).toNanos();
+		assertThat(made).as("one attempt a round, not one for each").isLessThan(100 + (int) rounds);
 		this.store.beforeRelease = () -> {
 		};
 		Awaitility.await().until(() -> this.registry.revoker().size() == 0);
