@@ -69,8 +69,14 @@ class LockSetBatchTests extends AbstractLockSetTests {
 		Awaitility.await().until(() -> this.registry.membership().address() != null);
 		holdElsewhere("a", LEASE);
 		holdElsewhere("b", LEASE);
+		CompletableFuture<List<AcquireResult>> answers = new CompletableFuture<>();
+		this.store.afterBatch = (results) -> {
+			answers.complete(results);
+			return results;
+		};
 		CompletableFuture<LockSet> set = this.registry.acquireAllAsync(this.waiting, List.of("a", "b"));
-		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "a") == 1);
+		assertThat(answers.join()).hasSize(2);
+		assertThat(Waiting.processes(this.store.memory, "a")).isOne();
 		assertThat(Waiting.processes(this.store.memory, "b")).isZero();
 		set.cancel(false);
 		this.store.memory.clear();
