@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -75,6 +76,7 @@ class SuccessorTests extends AbstractHandOffTests {
 		this.clock.pass(Duration.ofMillis(10));
 		first.release();
 		assertThat(this.store.memory.find("key")).isPresent();
+		this.store.beforeRelease = () -> LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
 		stopping.close();
 		assertThat(this.store.memory.find("key")).isEmpty();
 	}
