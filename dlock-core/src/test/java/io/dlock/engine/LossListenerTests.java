@@ -133,7 +133,7 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 		handle.release();
 		handle.onLost((lost) -> calls.incrementAndGet());
 		LockHandle later = this.registry.acquire("later");
-		this.registry.renewer().lose(lease, new Loss(LossType.EXPIRED, "after its release"));
+		assertThat(this.registry.renewer().lose(lease, new Loss(LossType.EXPIRED, "after its release"))).isFalse();
 		ForcedLoss.of(this.registry, later);
 		assertThatListenersRunFor(later);
 		assertThat(calls).hasValue(0);
