@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.dlock.LockHandle;
 import io.dlock.store.LockStore;
+import io.dlock.test.ShortTurns;
 
 /**
  * Fair requests of three instances on real servers.
@@ -39,10 +39,8 @@ class FairLockIntegrationTests {
 	@ParameterizedTest
 	@MethodSource("io.dlock.engine.TwoProcessesIntegrationTests#stores")
 	void turnsOfFiftyMillisecondsAreEnough(String address) {
-		Awaitility.await()
-			.atMost(FairRequests.IN_ORDER_AT_LAST)
-			.until(() -> FairRequests.areServedInOrder(
-					Stream.generate(() -> HolderProcess.store(address, Duration.ofSeconds(10))).limit(3).toList()));
+		ShortTurns.await(() -> FairRequests.areServedInOrder(
+				Stream.generate(() -> HolderProcess.store(address, Duration.ofSeconds(10))).limit(3).toList()));
 	}
 
 }

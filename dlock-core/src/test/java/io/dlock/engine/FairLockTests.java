@@ -21,6 +21,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.store.memory.Waiting;
 import io.dlock.test.Patience;
+import io.dlock.test.ShortTurns;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -60,9 +61,7 @@ class FairLockTests {
 
 	@Test
 	void turnsOfFiftyMillisecondsAreEnough() {
-		Awaitility.await()
-			.atMost(FairRequests.IN_ORDER_AT_LAST)
-			.until(() -> FairRequests.areServedInOrder(List.of(this.memory, this.memory, this.memory)));
+		ShortTurns.await(() -> FairRequests.areServedInOrder(List.of(this.memory, this.memory, this.memory)));
 	}
 
 	@Test

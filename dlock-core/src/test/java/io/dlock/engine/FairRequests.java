@@ -24,12 +24,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class FairRequests implements AutoCloseable {
 
-	/**
-	 * The limit for {@link #areServedInOrder}, which is tried again when a turn was
-	 * missed.
-	 */
-	static final Duration IN_ORDER_AT_LAST = Duration.ofMinutes(3);
-
 	private static final LockSettings SETTINGS = LockSettings.builder()
 		.commandTimeout(Duration.ofSeconds(5))
 		.waitTime(LockRequest.FOREVER)
@@ -99,7 +93,7 @@ final class FairRequests implements AutoCloseable {
 
 	/**
 	 * Whether a few requests are served in their order with the reservation of 50 ms that
-	 * instances really have. A busy machine misses a turn now and then.
+	 * instances really have. A thread that stands still misses a turn.
 	 */
 	static boolean areServedInOrder(List<? extends LockStore> stores) {
 		try (FairRequests requests = new FairRequests(stores, "0050")) {

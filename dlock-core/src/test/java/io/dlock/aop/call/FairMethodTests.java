@@ -1,6 +1,5 @@
 package io.dlock.aop.call;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -18,6 +17,7 @@ import io.dlock.DistributedLocked;
 import io.dlock.aop.AbstractDistributedLockedTests;
 import io.dlock.store.memory.Waiting;
 import io.dlock.test.Patience;
+import io.dlock.test.ShortTurns;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -71,13 +71,10 @@ public class FairMethodTests extends AbstractDistributedLockedTests {
 		};
 	}
 
-	/**
-	 * A busy machine misses a turn of 50 ms now and then.
-	 */
 	@Test
 	void callsAreServedInTheirOrderAlthoughOneGivesUp() {
 		int[] round = new int[1];
-		Awaitility.await().atMost(Duration.ofMinutes(3)).until(() -> areServedInOrder("round" + round[0]++));
+		ShortTurns.await(() -> areServedInOrder("round" + round[0]++));
 	}
 
 	private boolean areServedInOrder(String round) {
