@@ -1,8 +1,10 @@
 package io.dlock.test;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import org.awaitility.core.ThrowingRunnable;
 
@@ -20,15 +22,20 @@ public final class MachineWatch implements AutoCloseable {
 	/** The part of the time by which a machine that is not busy may be late. */
 	private static final int TOLERANCE_DIVISOR = 20;
 
-	private final long begin = System.nanoTime();
+	private final Starvation starvation = new Starvation();
+
+	private final long begin;
 
 	private final Thread thread = new Thread(this::run, "machine-watch");
 
-	private volatile Progress progress = new Progress(0, System.nanoTime());
+	private volatile Progress progress;
 
 	private volatile boolean closed;
 
 	private MachineWatch() {
+		this.starvation.longestSince(processes());
+		this.begin = System.nanoTime();
+		this.progress = new Progress(0, this.begin);
 		this.thread.setDaemon(true);
 		this.thread.start();
 	}
@@ -110,11 +117,19 @@ public final class MachineWatch implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the machine has been late since this watch began.
+	 * Whether the machine has been late since this watch began: the thread of the watch,
+	 * or another one of this process or of the servers that it started, unless it has
+	 * ended. A thread that pauses gets a processor sooner than one that works.
 	 */
 	public boolean isLate() {
 		long now = System.nanoTime();
-		return this.progress.latenessAt(now) > PAUSE + (now - this.begin) / TOLERANCE_DIVISOR;
+		long lateness = Math.max(this.progress.latenessAt(now), this.starvation.longestUntilNow(processes()));
+		return lateness > PAUSE + (now - this.begin) / TOLERANCE_DIVISOR;
+	}
+
+	private static List<Long> processes() {
+		ProcessHandle self = ProcessHandle.current();
+		return Stream.concat(Stream.of(self), self.descendants()).map(ProcessHandle::pid).toList();
 	}
 
 	@Override

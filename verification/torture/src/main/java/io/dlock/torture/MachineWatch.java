@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.dlock.test.Starvation;
 import io.dlock.test.TcpProxy;
 
 /**

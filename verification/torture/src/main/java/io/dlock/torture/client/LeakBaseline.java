@@ -27,7 +27,7 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 			"pool-");
 
 	private static final Pattern HISTOGRAM_LINE = Pattern
-		.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(io\\.dlock\\.(?!torture)(?!\\S*Lambda)\\S+).*");
+		.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(io\\.dlock\\.(?!torture|test\\.)(?!\\S*Lambda)\\S+).*");
 
 	/**
 	 * Objects of calls without an answer, until the store has answered or the longest

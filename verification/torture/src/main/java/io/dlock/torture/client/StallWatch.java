@@ -3,7 +3,7 @@ package io.dlock.torture.client;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-import io.dlock.torture.Starvation;
+import io.dlock.test.Starvation;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryRecord;
 import io.dlock.torture.history.HistoryRecord.Origin;

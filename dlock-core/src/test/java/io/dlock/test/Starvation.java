@@ -1,4 +1,4 @@
-package io.dlock.torture;
+package io.dlock.test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -48,6 +48,20 @@ public final class Starvation {
 		}
 		this.tasks = seen;
 		return longest;
+	}
+
+	/**
+	 * Look again, and keep the books of the last look.
+	 * @param pids the processes
+	 * @return the time that the unluckiest of the threads has waited for a processor
+	 * since the last look, or since its begin, in nanoseconds
+	 */
+	long longestUntilNow(Collection<Long> pids) {
+		return pids.stream().flatMap((pid) -> tasks(pid).stream()).mapToLong((path) -> {
+			Task before = this.tasks.get(path);
+			Task now = Task.read(path, before);
+			return now.isIdle() ? 0 : now.waited() - ((before != null) ? before.waited() : 0);
+		}).max().orElse(0);
 	}
 
 	private static List<Path> tasks(long pid) {

@@ -1,10 +1,9 @@
-package io.dlock.torture;
+package io.dlock.test;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.junit.jupiter.api.Test;
 
@@ -24,21 +23,10 @@ class StarvationTests {
 	@Test
 	void threadsThatAreMoreThanProcessorsWait() {
 		assumeThat(Files.isReadable(Path.of("/proc/self/schedstat"))).isTrue();
-		AtomicBoolean done = new AtomicBoolean();
-		for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++) {
-			Thread thread = new Thread(() -> {
-				while (!done.get()) {
-					Thread.onSpinWait();
-				}
-			}, "spinner-" + i);
-			thread.start();
-		}
-		try {
+		try (BusyThreads busy = new BusyThreads()) {
+			assertThat(busy).isNotNull();
 			await().atMost(Duration.ofSeconds(60))
 				.until(() -> this.starvation.longestSince(this.self) > Duration.ofMillis(5).toNanos());
-		}
-		finally {
-			done.set(true);
 		}
 	}
 
