@@ -188,8 +188,7 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 
 	@Test
 	void b1LostReplyToAnAcquireIsResolvedByTheOwner() {
-		awaitSilence();
-		StoreException ex = lostReply(() -> this.behindProxy.acquire(command("a")));
+		StoreException ex = lostReply(this::awaitSilence, () -> this.behindProxy.acquire(command("a")));
 		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
 		Granted granted = Awaitility.await().ignoreException(StoreException.class).until(() -> {
 			return (this.behindProxy.acquire(command("a")) instanceof Granted again) ? again : null;
@@ -202,9 +201,12 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 	/**
 	 * Repeat a call until its reply is lost, and not that of a server that is only asked
 	 * whether the connection is alive, as a connection is after half a second.
+	 * @param before uses the connection
+	 * @param call the call
 	 */
-	private StoreException lostReply(ThrowingCallable call) {
+	private StoreException lostReply(Runnable before, ThrowingCallable call) {
 		return MachineWatch.evaluateIfLate(() -> {
+			before.run();
 			this.proxy.dropNextReply();
 			StoreException ex = catchThrowableOfType(StoreException.class, call);
 			assertThat(ex).isNotNull();
@@ -214,28 +216,28 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 
 	@Test
 	void b33LostReplyToAReleaseLeavesTheLockFree() {
-		awaitSilence();
-		StoreException ex = lostReply(() -> {
-			granted(acquire("a", LEASE));
-			this.behindProxy.release(key(), "a");
-		});
+		StoreException ex = lostReply(this::acquireInSilence, () -> this.behindProxy.release(key(), "a"));
 		assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
 		Awaitility.await().untilAsserted(() -> assertThat(acquire("b", LEASE)).isInstanceOf(Granted.class));
 	}
 
+	private void acquireInSilence() {
+		awaitSilence();
+		granted(this.behindProxy.acquire(command("a")));
+	}
+
 	@Test
 	void r24LostReplyToABatchIsUnknownForEachOfItsKeys() {
-		awaitSilence();
 		MachineWatch.repeatIfLate(() -> {
+			awaitSilence();
 			this.proxy.dropNextReply();
 			assertThat(this.behindProxy.acquireAll(List.of(command("a")))).singleElement()
 				.isInstanceOfSatisfying(Failed.class,
 						(failed) -> assertThat(failed.failure().effect()).isEqualTo(Effect.UNKNOWN));
 		});
 		Awaitility.await().until(() -> this.behindProxy.acquireAll(List.of(command("a"))).get(0) instanceof Granted);
-		awaitSilence();
 		MachineWatch.repeatIfLate(() -> {
-			granted(acquire("a", LEASE));
+			acquireInSilence();
 			this.proxy.dropNextReply();
 			assertThat(this.behindProxy.releaseAll(List.of(new ReleaseCommand(key(), "a"))))
 				.containsExactly(ReleaseResult.UNKNOWN);
