@@ -73,6 +73,7 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 	}
 
 	final void subscriptionThatFallsSilentIsOpenedAgain(LockStore store, TcpProxy proxy) {
+		Set<Thread> before = threadsOfSubscriptions();
 		List<String> told = new CopyOnWriteArrayList<>();
 		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
 		ConditionFactory patiently = Awaitility.await()
@@ -85,19 +86,12 @@ abstract class AbstractRedisMailboxTests extends AbstractRedisStoreTests {
 			patiently.until(() -> !isTurnTold(store, address, told));
 			patiently.until(() -> isTurnTold(store, address, told));
 			assertThat(told).as("beats are no turns").allMatch((key) -> key.startsWith(key()));
-			Awaitility.await("end of the silent subscription").until(() -> mailboxThreads() <= 1);
+			// the thread of a beat comes and goes
+			Awaitility.await("end of the silent subscription")
+				.until(() -> threadsOfSubscriptions().stream()
+					.filter((thread) -> !before.contains(thread))
+					.count() <= 1);
 		}
-	}
-
-	/**
-	 * That of a beat comes and goes.
-	 */
-	private static long mailboxThreads() {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.filter((thread) -> thread.getName().startsWith("dlock-mailbox"))
-			.count();
 	}
 
 	final boolean isTurnTold(LockStore store, MailboxAddress address, List<String> told) {
