@@ -72,6 +72,7 @@ final class ProxyConnection {
 			OutputStream out = to.getOutputStream();
 			byte[] buffer = new byte[BUFFER_SIZE];
 			for (int length = in.read(buffer); length != -1; length = in.read(buffer)) {
+				boolean discarded = this.faults.discard();
 				if (replies && this.faults.takeReplyToDrop()) {
 					reset();
 					return;
@@ -83,11 +84,11 @@ final class ProxyConnection {
 					remember(new String(buffer, 0, length, StandardCharsets.ISO_8859_1));
 				}
 				this.faults.awaitTurn(replies, () -> this.silent, this.closed::get);
-				if (!replies && this.faults.isSilencing(sent())) {
+				if (!replies) {
 					// Before the server can answer
-					this.silent = true;
+					this.faults.silenceIfSent(sent(), () -> this.silent = true);
 				}
-				if (!this.faults.discard()) {
+				if (!discarded && !this.faults.discard()) {
 					pass(out, buffer, length, replies);
 				}
 			}
@@ -143,7 +144,7 @@ final class ProxyConnection {
 	}
 
 	/**
-	 * Forward again, once the faults are told.
+	 * Forward again.
 	 */
 	void speak() {
 		this.silent = false;

@@ -52,9 +52,18 @@ final class ProxyFaults {
 		this.silencing = word;
 	}
 
-	boolean isSilencing(String sent) {
-		String word = this.silencing;
-		return word != null && sent.contains(word);
+	/**
+	 * Silence a connection, unless all faults are switched off meanwhile.
+	 * @param sent what its client has sent
+	 * @param silence does that
+	 */
+	void silenceIfSent(String sent, Runnable silence) {
+		change(() -> {
+			String word = this.silencing;
+			if (word != null && sent.contains(word)) {
+				silence.run();
+			}
+		});
 	}
 
 	void discard(boolean on) {
@@ -73,12 +82,17 @@ final class ProxyFaults {
 		return this.refuse;
 	}
 
-	void heal() {
+	/**
+	 * Switch all faults off.
+	 * @param speak lets the connections speak again that are silent
+	 */
+	void heal(Runnable speak) {
 		this.discard = false;
 		this.refuse = false;
-		this.silencing = null;
 		this.repliesToDrop.set(0);
 		change(() -> {
+			this.silencing = null;
+			speak.run();
 			this.requests.heal();
 			this.replies.heal();
 		});

@@ -150,7 +150,9 @@ public final class TcpProxy implements AutoCloseable {
 
 	/**
 	 * Forward what a client sends with the word, and nothing more on its connection, so
-	 * that there is no answer. {@link #heal()} lets the bytes pass that were held back.
+	 * that there is no answer. A connection on which the word was sent before falls
+	 * silent with its next request. {@link #heal()} lets the bytes pass that were held
+	 * back.
 	 * @param word the word
 	 */
 	public void silenceAfter(String word) {
@@ -211,8 +213,7 @@ public final class TcpProxy implements AutoCloseable {
 	 * Switch all faults off.
 	 */
 	public void heal() {
-		this.connections.forEach(ProxyConnection::speak);
-		this.faults.heal();
+		this.faults.heal(() -> this.connections.forEach(ProxyConnection::speak));
 	}
 
 	@Override
