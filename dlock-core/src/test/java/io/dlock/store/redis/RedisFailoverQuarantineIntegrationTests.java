@@ -118,6 +118,20 @@ class RedisFailoverQuarantineIntegrationTests extends AbstractRedisQuarantineTes
 		}
 	}
 
+	/**
+	 * The masters of the versions that are tested have another id of their history after
+	 * a restart, too.
+	 */
+	@Test
+	void noteNamesTheRunOfTheServer() {
+		start(LEASE);
+		grantedAtLast(this.store, "a", "a");
+		String era = RedisClusterIntegrationTests.call(this.server, "EVAL",
+				"return redis.call('HGET', redis.call('KEYS', '*:era')[1], 'era')", "0");
+		assertThat(era).startsWith(RedisClusterIntegrationTests.call(this.server, "EVAL",
+				"return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')", "0"));
+	}
+
 	@Test
 	void serverThatWasEmptiedGrantsNoLock() {
 		start(LEASE);
