@@ -48,7 +48,7 @@ public enum Invariant {
 	/** Nothing is left over. */
 	I11("leak", true, true),
 
-	/** The history of each key is one of a fenced mutex with leases. */
+	/** The history of each key is one of a fenced lock with leases. */
 	I12("not linearizable", true, false),
 
 	/** No waiting call is overtaken without end. Reported, not judged. */

@@ -34,14 +34,14 @@ class PlacesTests {
 		shared(0, 100, 200, 1);
 		shared(1, 110, 130, 2);
 		this.run.attempt(2, MODES, 140).granted(150, 3).held(151, 250, 3, 1110).released(251);
-		assertBroken(Invariant.I1);
+		assertBroken(Invariant.I1, Invariant.I12);
 	}
 
 	@Test
 	void i1ReaderOverlapsWriter() {
 		this.run.attempt(2, MODES, 100).granted(110, 1).held(111, 200, 1, 1110).released(201);
 		shared(0, 150, 250, 2);
-		assertBroken(Invariant.I1);
+		assertBroken(Invariant.I1, Invariant.I12);
 	}
 
 	@Test
@@ -50,6 +50,62 @@ class PlacesTests {
 		shared(1, 110, 180, 2);
 		this.run.attempt(2, MODES, 140).granted(210, 3).held(211, 250, 3, 1110).released(251);
 		assertBroken();
+	}
+
+	@Test
+	void i12WriterBeforeTheEndOfADeadReader() {
+		this.run.killed(0, 200).attempt(0, MODES, 100).places(SHARED).granted(110, 1).held(111, 190, 1, 1090);
+		shared(1, 120, 220, 2);
+		this.run.attempt(2, MODES, 140).granted(700, 3).held(701, 710, 3, 1600).released(711);
+		assertBroken(Invariant.I12);
+	}
+
+	@Test
+	void i12ReaderBeforeTheEndOfADeadWriter() {
+		this.run.killed(0, 200).attempt(0, MODES, 100).granted(110, 1).held(111, 190, 1, 1090);
+		shared(1, 700, 800, 2);
+		assertBroken(Invariant.I12);
+	}
+
+	@Test
+	void i12ReadersNeedNotOutliveADeadReader() {
+		this.run.killed(0, 200).attempt(0, MODES, 100).places(SHARED).granted(110, 1).held(111, 190, 1, 1090);
+		shared(1, 700, 800, 2);
+		assertBroken();
+	}
+
+	@Test
+	void i12ReaderThatJoinsALeaseDelaysTheWriter() {
+		shared(0, 100, 200, 1);
+		this.run.killed(0, 400).attempt(0, MODES, 300).places(SHARED).granted(310, 1).held(311, 390, 1, 1290);
+		this.run.attempt(2, MODES, 140).granted(700, 2).held(701, 710, 2, 1600).released(711);
+		assertBroken(Invariant.I12);
+	}
+
+	@Test
+	void i12ReaderThatAskedReturnsAfterThoseThatJoin() {
+		this.run.attempt(0, MODES, 90).places(SHARED).granted(130, 1).held(131, 140, 1, 1090).released(141);
+		this.run.attempt(1, MODES, 100).places(SHARED).granted(110, 2).held(111, 140, 2, 1100).released(141);
+		this.run.attempt(0, MODES, 120).places(SHARED).granted(121, 1).held(122, 140, 1, 1090).released(141);
+		assertBroken();
+	}
+
+	@Test
+	void i12ReaderAfterADowngradeThatIsAnsweredTooLate() {
+		AttemptBuilder exclusive = this.run.attempt(0, MODES, 100).granted(110, 1).held(111, 149, 1, 1100);
+		this.run.fault(150, 1290, "F1", "client-0");
+		exclusive.then(150, Event.RELEASE_SENT);
+		this.run.attempt(0, MODES, 150).downgrade(exclusive).then(1300, Event.REFUSED);
+		exclusive.then(1301, Event.RELEASED_LOST);
+		shared(1, 400, 500, 3);
+		assertThat(this.run.broken()).doesNotContain(Invariant.I12);
+	}
+
+	@Test
+	void i12WriterAfterAReaderWithAKnownLoss() {
+		this.run.attempt(0, MODES, 100).places(SHARED).granted(110, 1).held(111, 190, 1, 1090).then(200, Event.LOST);
+		this.run.attempt(2, MODES, 140).granted(700, 3).held(701, 710, 3, 1600).released(711);
+		assertThat(this.run.broken()).doesNotContain(Invariant.I12);
 	}
 
 	@Test
@@ -156,7 +212,7 @@ class PlacesTests {
 	void i1ReaderBeforeTheDowngrade() {
 		downgraded();
 		shared(1, 140, 250, 3);
-		assertBroken(Invariant.I1);
+		assertBroken(Invariant.I1, Invariant.I12);
 	}
 
 	@Test
@@ -170,7 +226,7 @@ class PlacesTests {
 	void i1WriterBesideADowngradedLock() {
 		downgraded();
 		this.run.attempt(1, MODES, 155).granted(170, 3).held(171, 190, 3, 1170).released(191);
-		assertBroken(Invariant.I1);
+		assertBroken(Invariant.I1, Invariant.I12);
 	}
 
 	@Test
@@ -266,14 +322,14 @@ class PlacesTests {
 	void i3ReaderAfterALaterWriter() {
 		this.run.attempt(2, MODES, 100).granted(110, 5).held(111, 150, 5, 1110).released(151);
 		shared(0, 200, 300, 4);
-		assertBroken(Invariant.I3);
+		assertBroken(Invariant.I3, Invariant.I12);
 	}
 
 	@Test
 	void i3WriterAfterALaterReader() {
 		shared(0, 100, 200, 5);
 		this.run.attempt(2, MODES, 300).granted(310, 4).held(311, 350, 4, 1310).released(351);
-		assertBroken(Invariant.I3);
+		assertBroken(Invariant.I3, Invariant.I12);
 	}
 
 	@Test
