@@ -260,8 +260,8 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * SQL and Lua have positions, and messages have none. Where they have none either,
-	 * the file has no message with a number.
+	 * Statements number their parameters ({@code %1$d}), and messages do not. A file with
+	 * statements that do not number them has no {@code %d} at all.
 	 */
 	@Test
 	void statementsHaveNoDigitsOfTheLanguageOfTheMachine() {

@@ -70,7 +70,7 @@ class AsyncLockSetTests extends AbstractLockSetTests {
 	}
 
 	/**
-	 * The calls to the store took so long, and no timer has noticed it.
+	 * The calls to the store take longer than the first lease, and its timer has not run.
 	 */
 	@Test
 	void futureFailsIfTheFirstLockIsOverWhenTheLastIsGranted() {

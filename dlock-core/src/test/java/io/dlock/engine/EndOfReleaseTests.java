@@ -27,7 +27,7 @@ class EndOfReleaseTests extends AbstractLeaseLockRegistryTests {
 
 	@Test
 	void releaseOfAPermitWithAMinHoldIsOver() {
-		LeaseLockRegistry patient = new LeaseLockRegistry(this.store, patient().build());
+		LeaseLockRegistry patient = another(new LeaseLockRegistry(this.store, patient().build()));
 		patient.acquirePermit(LockRequest.builder("key").minHold(Duration.ofHours(2)).build(), 1).release();
 		patient.close();
 	}
@@ -35,7 +35,8 @@ class EndOfReleaseTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void releaseOfASharedLockThatIsSentIsOver() {
 		this.store.sendsReleases = true;
-		LeaseLockRegistry sending = new LeaseLockRegistry(this.store, patient().releaseMode(ReleaseMode.ASYNC).build());
+		LeaseLockRegistry sending = another(
+				new LeaseLockRegistry(this.store, patient().releaseMode(ReleaseMode.ASYNC).build()));
 		sending.acquire(LockRequest.of("key").withMode(LockMode.SHARED)).release();
 		assertThat(this.store.releasesSent).hasValue(1);
 		sending.close();
@@ -47,11 +48,11 @@ class EndOfReleaseTests extends AbstractLeaseLockRegistryTests {
 	@Test
 	void releaseWhileTheRegistryClosesIsNotOnlySent() {
 		this.store.sendsReleases = true;
-		LeaseLockRegistry sending = new LeaseLockRegistry(this.store,
+		LeaseLockRegistry sending = another(new LeaseLockRegistry(this.store,
 				this.settings.toBuilder()
 					.releaseMode(ReleaseMode.ASYNC)
 					.shutdownTimeout(Duration.ofMinutes(1))
-					.build());
+					.build()));
 		LockHandle handle = sending.acquireAsync(LockRequest.of("key")).join();
 		CompletableFuture<Void> closed = CompletableFuture.runAsync(sending::close);
 		Awaitility.await().until(() -> !sending.queues().isOpen());

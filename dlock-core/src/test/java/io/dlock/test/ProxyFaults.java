@@ -53,17 +53,20 @@ final class ProxyFaults {
 	}
 
 	/**
-	 * Silence a connection, unless all faults are switched off meanwhile.
+	 * Silence a connection if its client has sent the word, unless all faults are
+	 * switched off meanwhile.
 	 * @param sent what its client has sent
-	 * @param silence does that
+	 * @param silence silences the connection
 	 */
 	void silenceIfSent(String sent, Runnable silence) {
-		change(() -> {
-			String word = this.silencing;
-			if (word != null && sent.contains(word)) {
-				silence.run();
-			}
-		});
+		String word = this.silencing;
+		if (word != null && sent.contains(word)) {
+			change(() -> {
+				if (this.silencing != null) {
+					silence.run();
+				}
+			});
+		}
 	}
 
 	void discard(boolean on) {

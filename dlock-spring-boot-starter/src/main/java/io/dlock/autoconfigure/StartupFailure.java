@@ -28,7 +28,7 @@ public enum StartupFailure {
 	/** The store refuses the user or the password. */
 	CREDENTIALS("Correct the user and the password: %1$s."),
 
-	/** The user lacks a right. */
+	/** The user lacks a permission. */
 	PERMISSION("Grant the user of the locks the rights that docs/operations.md lists (\"A user for the locks\")."),
 
 	/** The database does not exist. */
@@ -57,18 +57,18 @@ public enum StartupFailure {
 	 * Redis has no code for a right that is missing inside a script, and other words for
 	 * it from 7.0 on.
 	 */
-	private static final Pattern NO_RIGHT = Pattern
+	private static final Pattern NO_PERMISSION = Pattern
 		.compile("(?s).*(\\bNOPERM |The user executing the script can't|ACL failure in script).*");
 
 	private static final Pattern NO_DATABASE = Pattern.compile("(?s)^-?ERR .*\\bDB index\\b.*");
 
 	/** PostgreSQL, H2. */
-	private static final Set<String> STATES_OF_RIGHTS = Set.of("42501", "90096", "90040");
+	private static final Set<String> STATES_OF_PERMISSIONS = Set.of("42501", "90096", "90040");
 
 	/**
 	 * MySQL: no right to a database, a table, a column, to an operation, from this host.
 	 */
-	private static final Set<Integer> MYSQL_RIGHTS = Set.of(1044, 1142, 1143, 1227, 1130);
+	private static final Set<Integer> MYSQL_PERMISSIONS = Set.of(1044, 1142, 1143, 1227, 1130);
 
 	private static final int MYSQL_UNKNOWN_DATABASE = 1049;
 
@@ -121,7 +121,7 @@ public enum StartupFailure {
 		if (NO_CREDENTIALS.matcher(message).matches()) {
 			return CREDENTIALS;
 		}
-		if (NO_RIGHT.matcher(message).matches()) {
+		if (NO_PERMISSION.matcher(message).matches()) {
 			return PERMISSION;
 		}
 		if (NO_DATABASE.matcher(message).matches()) {
@@ -141,7 +141,7 @@ public enum StartupFailure {
 		if (state.startsWith("28")) {
 			return CREDENTIALS;
 		}
-		if (STATES_OF_RIGHTS.contains(state) || MYSQL_RIGHTS.contains(ex.getErrorCode())) {
+		if (STATES_OF_PERMISSIONS.contains(state) || MYSQL_PERMISSIONS.contains(ex.getErrorCode())) {
 			return PERMISSION;
 		}
 		if (STATES_OF_DATABASES.contains(state) || ex.getErrorCode() == MYSQL_UNKNOWN_DATABASE) {

@@ -31,7 +31,7 @@ class StartupFailureTests {
 	}
 
 	@Test
-	void hostThatMayNotConnectHasNoRight() {
+	void hostThatMayNotConnectLacksAPermission() {
 		assertThat(of("Host '10.0.0.1' is not allowed to connect to this MariaDB server", "HY000", 1130))
 			.isEqualTo(StartupFailure.PERMISSION);
 		assertThat(of("Host '10.0.0.1' is not allowed to connect to this MySQL server", "08004", 1130))

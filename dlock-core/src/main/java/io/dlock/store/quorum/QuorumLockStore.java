@@ -82,7 +82,7 @@ public final class QuorumLockStore implements LockStore {
 	 * @param nodes the nodes, an odd number of at least three, which the store closes
 	 * @param settings how to use them
 	 * @throws IllegalArgumentException if there are too few nodes, an even number of
-	 * them, or one whose tokens cannot be {@linkplain QuorumCapable raised}
+	 * them, or one that is not {@link QuorumCapable}
 	 */
 	public QuorumLockStore(List<? extends LockStore> nodes, QuorumSettings settings) {
 		this(nodes, settings, System::nanoTime, NodeThreads.create(nodes.size()));

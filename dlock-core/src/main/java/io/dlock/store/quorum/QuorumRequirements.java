@@ -31,8 +31,8 @@ final class QuorumRequirements {
 		}
 		for (LockStore node : nodes) {
 			if (!(node instanceof QuorumCapable)) {
-				throw new IllegalArgumentException("The tokens of each node of a quorum must be raisable, but those of "
-						+ node.describe() + " are not. Use Redis or memory");
+				throw new IllegalArgumentException("Each node of a quorum must be QuorumCapable, but " + node.describe()
+						+ " is not. Use Redis or memory");
 			}
 		}
 	}

@@ -43,12 +43,12 @@ class QuorumFailureTests extends AbstractQuorumTests {
 	 */
 	@ParameterizedTest
 	@CsvSource({ "2, false", "3, true" })
-	void nodesThatRefuseForGoodEndTheWaitIfTheOthersAreTooFew(int refusing, boolean lasting) {
+	void nodesThatRefuseForGoodEndTheWaitIfTheOthersAreTooFew(int refusing, boolean permanent) {
 		this.nodes.subList(0, refusing).forEach(FaultyNode::refuse);
 		set(Mode.IS_DOWN, 3);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"))
 			.withMessageContaining("of 5 lock nodes voted")
-			.matches((ex) -> ex.isPermanent() == lasting);
+			.matches((ex) -> ex.isPermanent() == permanent);
 	}
 
 }

@@ -119,8 +119,8 @@ class RedisFailoverQuarantineIntegrationTests extends AbstractRedisQuarantineTes
 	}
 
 	/**
-	 * The masters of the versions that are tested have another id of their history after
-	 * a restart, too.
+	 * A master that is tested gets another replication id at a restart, too, so that a
+	 * restart does not show whether the note has the run.
 	 */
 	@Test
 	void noteNamesTheRunOfTheServer() {

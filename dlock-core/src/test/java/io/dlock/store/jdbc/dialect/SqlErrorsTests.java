@@ -59,7 +59,7 @@ class SqlErrorsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "42000", "42P01", "28P01", "22001", "3D000", "3F000", "0A000" })
-	void r35WrongConfigurationLasts(String state) {
+	void r35WrongConfigurationIsPermanent(String state) {
 		SQLException error = error(state);
 		assertThat(failure(error)).returns(Effect.NONE, StoreException::effect)
 			.returns(true, StoreException::isPermanent);

@@ -31,9 +31,9 @@ class RedisErrorsTests {
 		StoreException passing = translate(new RedisCommandExecutionException("READONLY You can't write"));
 		assertThat(passing.effect()).isEqualTo(Effect.NONE);
 		assertThat(passing.isPermanent()).isFalse();
-		StoreException lasting = translate(new JedisDataException("WRONGTYPE Operation against a key"));
-		assertThat(lasting.effect()).isEqualTo(Effect.NONE);
-		assertThat(lasting.isPermanent()).isTrue();
+		StoreException permanent = translate(new JedisDataException("WRONGTYPE Operation against a key"));
+		assertThat(permanent.effect()).isEqualTo(Effect.NONE);
+		assertThat(permanent.isPermanent()).isTrue();
 	}
 
 	@Test
