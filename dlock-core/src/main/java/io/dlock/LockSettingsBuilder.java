@@ -118,9 +118,10 @@ public final class LockSettingsBuilder {
 	}
 
 	/**
-	 * Set the name of this process that operators see. It is not that of another process,
-	 * nor of one before a restart: its locks are taken away by that name. By default the
-	 * process id and the start of the process.
+	 * Set the name of this process that operators see. It must differ from that of every
+	 * other process, and from that of this one before a restart, because an operator
+	 * takes locks away by that name. The default is the process id and the start of the
+	 * process.
 	 * @param instance the name, at most {@value LockSettings#MAX_INSTANCE_LENGTH}
 	 * characters, not blank and without control characters and {@code " ["}, which ends
 	 * it in the name of a holder

@@ -201,13 +201,13 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 * has orders from 100 to 600, an advisor without an order has the lowest precedence.
 	 * The lock is outside of transactions whatever the order.
 	 * @param adviceOrder the order, {@value #ADVICE_ORDER} by default
-	 * @throws IllegalArgumentException if it is {@link #LOWEST_PRECEDENCE}, that of those
-	 * without an order
+	 * @throws IllegalArgumentException if it is {@link #LOWEST_PRECEDENCE}, the order of
+	 * advisors that have none
 	 */
 	public void setAdviceOrder(int adviceOrder) {
 		if (adviceOrder == LOWEST_PRECEDENCE) {
 			throw new IllegalArgumentException("dlock.aop.order must be lower than " + LOWEST_PRECEDENCE
-					+ ", which is the order of all that has none");
+					+ ", the order of advisors that have none");
 		}
 		this.adviceOrder = adviceOrder;
 	}

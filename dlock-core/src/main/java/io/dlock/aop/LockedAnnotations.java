@@ -40,8 +40,8 @@ final class LockedAnnotations {
 	}
 
 	/**
-	 * Whether the methods of a class say nothing of themselves: those of JDK proxies and
-	 * lambdas have neither annotations nor names of parameters, which are in their
+	 * Whether a class is generated, as those of JDK proxies and lambdas are. Their
+	 * methods have neither annotations nor names of parameters; these are in the
 	 * interfaces.
 	 * @param type the class of a bean
 	 * @return whether its interfaces count
@@ -198,7 +198,7 @@ final class LockedAnnotations {
 		if (kinds.size() > 1) {
 			throw new InvalidLockedMethodException(specific(method, type), "has both a limit and a lock, %s".formatted(
 					kinds.values().stream().map(LockedAnnotations::name).sorted().collect(Collectors.joining(" and "))),
-					"Leave one of them here, and put the other on a method of another bean that calls this one, or is called by it: the outer one is waited for first",
+					"Leave one of them here, and put the other on a method of another bean that calls this one or is called by it. The outer one is acquired first",
 					null);
 		}
 	}

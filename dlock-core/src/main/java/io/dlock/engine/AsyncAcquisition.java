@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockException;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistryClosedException;
-import io.dlock.engine.concurrent.AsyncLimit;
+import io.dlock.engine.concurrent.AsyncTimeout;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.queue.QueueAnswer;
 import io.dlock.engine.queue.QueuedRequest;
@@ -28,7 +28,7 @@ final class AsyncAcquisition {
 
 	private final RequestServices services;
 
-	private final AsyncLimit limit;
+	private final AsyncTimeout timeout;
 
 	private final CompletableFuture<LockHandle> future = new CompletableFuture<>();
 
@@ -45,7 +45,7 @@ final class AsyncAcquisition {
 	AsyncAcquisition(Acquisition acquisition, RequestServices services) {
 		this.acquisition = acquisition;
 		this.services = services;
-		this.limit = new AsyncLimit(services.threads(), this::expire);
+		this.timeout = new AsyncTimeout(services.threads(), this::expire);
 	}
 
 	@SuppressWarnings("FutureReturnValueIgnored") // a caller cancels this future
@@ -54,7 +54,7 @@ final class AsyncAcquisition {
 		this.phase.set(Phase.WAITING);
 		this.future.whenComplete((handle, ex) -> onCompletion());
 		try {
-			this.limit.set(this.acquisition.deadline(), this.services.settings().commandTimeout());
+			this.timeout.set(this.acquisition.deadline(), this.services.settings().commandTimeout());
 			work();
 		}
 		catch (OutOfMemoryError ex) {
@@ -89,7 +89,7 @@ final class AsyncAcquisition {
 	}
 
 	private void work() {
-		if (!this.services.threads().work(this::run)) {
+		if (!this.services.threads().executeWork(this::run)) {
 			giveUp(new LockRegistryClosedException(this.acquisition.context().key()));
 		}
 	}
@@ -137,7 +137,7 @@ final class AsyncAcquisition {
 	 */
 	private void onCompletion() {
 		cancel(this.alarm);
-		this.limit.cancel();
+		this.timeout.cancel();
 		if (end() == Phase.WAITING) {
 			leave();
 		}
@@ -148,7 +148,7 @@ final class AsyncAcquisition {
 		if (current == null || !this.phase.compareAndSet(Phase.WAITING, Phase.TRYING)) {
 			return;
 		}
-		this.limit.begin();
+		this.timeout.begin();
 		this.signalled = false;
 		cancel(this.alarm);
 		try {
@@ -239,7 +239,7 @@ final class AsyncAcquisition {
 
 	private void deliverSoon(Hold hold) {
 		try {
-			this.services.threads().callback(() -> deliver(hold));
+			this.services.threads().executeCallback(() -> deliver(hold));
 		}
 		catch (Throwable ex) {
 			this.services.handles().discardAfter(ex, hold);
@@ -264,7 +264,7 @@ final class AsyncAcquisition {
 			leave();
 		}
 		finally {
-			this.services.threads().callback(() -> tell(reason));
+			this.services.threads().executeCallback(() -> tell(reason));
 		}
 	}
 

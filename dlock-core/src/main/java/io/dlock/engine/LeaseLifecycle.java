@@ -119,11 +119,12 @@ final class LeaseLifecycle implements Hold.LossListener {
 			// the request of a member has left its queue, or still waits and asks again
 			this.queues.leave(hold);
 		}
-		listeners.forEach(this.threads::listener);
+		listeners.forEach(this.threads::notifyListener);
 		this.events.lost(hold, loss);
 		if (hold.lease().isNews(loss)) {
-			logger.warn(
-					"Lock '" + StorageKey.of(hold.key()) + "' (token " + hold.token() + ") was lost: " + loss.reason());
+			logger
+				.warn("Lock '%s' (token %s) was lost after %s ms: %s. Others may take it; check what was done under it"
+					.formatted(StorageKey.of(hold.key()), hold.token(), hold.age().toMillis(), loss.reason()));
 		}
 	}
 

@@ -123,7 +123,12 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 		if (this.hold.isLost()) {
 			throw this.hold.lostException();
 		}
-		throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
+		throw released();
+	}
+
+	private IllegalStateException released() {
+		return new IllegalStateException(
+				"The handle of lock '" + StorageKey.of(key()) + "' has been released: acquire the lock again");
 	}
 
 	@Override
@@ -236,12 +241,12 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 	@Override
 	public LockHandle downgrade() {
 		if (this.closed.get()) {
-			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
+			throw released();
 		}
 		if (this.kept) {
 			throw new UnsupportedOperationException(
 					"Lock '%s' cannot be downgraded: it is kept until the transaction of the caller has ended. Begin the transaction inside the lock, or acquire the lock shared"
-						.formatted(key()));
+						.formatted(StorageKey.of(key())));
 		}
 		boolean bound = this.binding != null;
 		LeaseLockHandle downgraded = this.downgrade.apply(this);
@@ -259,7 +264,7 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 		if (!end()) {
 			// another thread releases this handle, but has found it not to be the last
 			this.releaser.release(this.hold);
-			throw new IllegalStateException("The handle of lock '" + key() + "' has been released");
+			throw released();
 		}
 		return true;
 	}

@@ -248,10 +248,10 @@ final class LeaseReleaser {
 			}
 			finally {
 				end.run();
-				this.threads.callback(() -> released.complete(null));
+				this.threads.executeCallback(() -> released.complete(null));
 			}
 		};
-		if (!this.threads.releaseSoon(work)) {
+		if (!this.threads.tryExecuteRelease(work)) {
 			work.run();
 		}
 		return released;

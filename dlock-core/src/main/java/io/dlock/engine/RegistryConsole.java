@@ -135,7 +135,7 @@ final class RegistryConsole implements LockConsole {
 		}
 		StoreInspection inspection = this.store.inspection();
 		if (inspection == null) {
-			return new LockList(List.of(), false, "This store cannot list its locks");
+			return new LockList(List.of(), false, "This store cannot list its locks: it has no StoreInspection");
 		}
 		if (!awaitOtherLists()) {
 			return new LockList(List.of(), false, "Another list of the locks is being made");
@@ -218,10 +218,11 @@ final class RegistryConsole implements LockConsole {
 		LockRequest.of(key);
 		StoreInspection inspection = this.store.inspection();
 		if (inspection == null) {
-			throw new UnsupportedOperationException("This store cannot release a lock by force");
+			throw new UnsupportedOperationException(
+					"This store cannot release a lock by force: it has no StoreInspection");
 		}
 		String storageKey = StorageKey.ofShown(key);
-		long storeToken = Math.floorDiv(token, Lease.TOKENS_PER_LEASE);
+		long storeToken = Lease.storeToken(token);
 		try {
 			if (inspection.forceRelease(storageKey, storeToken)) {
 				endLease(storageKey, storeToken);

@@ -60,9 +60,9 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * How long an exclusive request keeps members waiting after it has asked last: its
 	 * process asks again and again as long as it lives.
 	 */
-	static final long PATIENCE = 10_000_000;
+	static final long ASK_TIMEOUT = 10_000_000;
 
-	private static final long ASK_INTERVAL = PATIENCE / 4;
+	private static final long ASK_INTERVAL = ASK_TIMEOUT / 4;
 
 	public LockRecord {
 		boolean shared = owner.equals(MEMBERS);
@@ -301,7 +301,7 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 		if (this.asked == 0) {
 			return with(this.waiting, now);
 		}
-		return (now - this.asked < PATIENCE) ? this : withWaiting(this.waiting.withoutExclusive());
+		return (now - this.asked < ASK_TIMEOUT) ? this : withWaiting(this.waiting.withoutExclusive());
 	}
 
 	LockRecord free(long now) {

@@ -32,7 +32,7 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	private static final Log logger = LogFactory.getLog(CommitCheckListener.class);
 
 	/** Weak, because this class is not notified of releases. */
-	private static final Set<LockHandle> EXEMPT = Collections
+	private static final Set<LockHandle> LOSS_IGNORED = Collections
 		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	/** Nested handles of a lock have one place. */
@@ -61,8 +61,8 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	 * Let transactions commit although this lock is lost.
 	 * @param lock the lock
 	 */
-	static void exempt(LockHandle lock) {
-		EXEMPT.add(lock);
+	static void ignoreLoss(LockHandle lock) {
+		LOSS_IGNORED.add(lock);
 	}
 
 	@Override
@@ -100,7 +100,7 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	 * @throws LockLostException if one is lost
 	 */
 	static List<LockHandle> check(@Nullable String transaction, List<LockHandle> locks) {
-		List<LockHandle> checked = locks.stream().filter((lock) -> !EXEMPT.contains(lock)).toList();
+		List<LockHandle> checked = locks.stream().filter((lock) -> !LOSS_IGNORED.contains(lock)).toList();
 		return checked.stream().filter((lock) -> isHeld(transaction, lock)).toList();
 	}
 

@@ -7,10 +7,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Marks the transaction of a thread once it is committed: its synchronizations remain
- * active while they are told of the commit, and write with its connection, which commits
- * once more when all of them are done. During the commit itself, as in a flush of JPA,
- * the transaction still runs.
+ * Marks the transaction of a thread as committed. Its synchronizations stay active while
+ * they are told of the commit. They may write with its connection, which commits once
+ * more after the last of them. During the commit itself, as in a flush of JPA, the
+ * transaction still runs.
  */
 final class CommittingTransactionListener implements TransactionExecutionListener {
 

@@ -203,7 +203,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 		if (!locks.handles().stream().allMatch((handle) -> isNested(handle, call.registry()))) {
 			warn(call.method());
 		}
-		return ThreadTransactionLocks.join().keep(locks, !call.isLossIgnored());
+		return ThreadTransactionLocks.join().keep(locks, call.isLossIgnored());
 	}
 
 	private static boolean isNested(LockHandle handle, LockRegistry registry) {
@@ -223,7 +223,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	@Override
 	public void granted(LockSet locks, boolean lossIgnored) {
 		if (this.commitCheck && lossIgnored) {
-			locks.handles().forEach(CommitCheckListener::exempt);
+			locks.handles().forEach(CommitCheckListener::ignoreLoss);
 		}
 	}
 
@@ -239,7 +239,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			.anyMatch((key) -> call.held(key) == null && locks.shared(call.registry(), key) == null)) {
 			warn(call.method());
 		}
-		return locks.call(call.registry(), call.keys(), !call.isLossIgnored());
+		return locks.call(call.registry(), call.keys(), call.isLossIgnored());
 	}
 
 	@Override
@@ -268,7 +268,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			warn(call.method());
 		}
 		return ReactiveTransactionLocks.join(transaction, this::checkCommitOf, this.executor)
-			.call(call.registry(), call.keys(), !call.isLossIgnored());
+			.call(call.registry(), call.keys(), call.isLossIgnored());
 	}
 
 	private void checkCommitOf(ReactiveTransactionLocks transaction) {
@@ -292,7 +292,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			return;
 		}
 		if (this.commitCheck) {
-			CommitCheckListener listener = SharedListeners.of(manager, CommitCheckListener.class,
+			CommitCheckListener listener = ManagerListeners.of(manager, CommitCheckListener.class,
 					CommitCheckListener::new);
 			if (this.guard != null) {
 				listener.add(this.guard);
@@ -300,13 +300,13 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			}
 		}
 		if (this.inside != InsideTransaction.IGNORE) {
-			SharedListeners.of(manager, CommittingTransactionListener.class, CommittingTransactionListener::new);
+			ManagerListeners.of(manager, CommittingTransactionListener.class, CommittingTransactionListener::new);
 		}
 		if (this.severalManagers && this.inside == InsideTransaction.DEFER) {
-			SharedListeners.of(manager, BegunTransactionListener.class, BegunTransactionListener::new);
+			ManagerListeners.of(manager, BegunTransactionListener.class, BegunTransactionListener::new);
 		}
 		if (isUnsynchronized(bean)) {
-			SharedListeners.of(manager, UnsynchronizedTransactionListener.class,
+			ManagerListeners.of(manager, UnsynchronizedTransactionListener.class,
 					UnsynchronizedTransactionListener::new);
 		}
 	}

@@ -5,9 +5,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The locks that the transaction of a thread keeps. The transaction of another manager in
- * which it began is not suspended, only its synchronizations are: the methods may write
- * in it, and it keeps the locks.
+ * The locks that the transaction of a thread keeps. A transaction that begins inside one
+ * of another manager suspends the synchronizations of the outer one, but not the outer
+ * transaction itself: methods may still write in it, and it keeps its locks.
  */
 final class ThreadTransactionLocks implements TransactionSynchronization {
 

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockMode;
+import io.dlock.store.StorageKey;
 
 /**
  * A lock that was taken inside a transaction: it is released when both the method and the
@@ -25,7 +26,7 @@ final class TransactionBoundHandle implements LockHandle {
 
 	private final LockHandle handle;
 
-	private final boolean lossMatters;
+	private final boolean lossIgnored;
 
 	private final AtomicBoolean released = new AtomicBoolean();
 
@@ -37,12 +38,12 @@ final class TransactionBoundHandle implements LockHandle {
 	/**
 	 * Create the handle of a lock that both use.
 	 * @param handle the lock
-	 * @param lossMatters whether to log a loss during the commit
+	 * @param lossIgnored whether a loss during the commit is not logged
 	 * @param onRelease run when the method is done
 	 */
-	TransactionBoundHandle(LockHandle handle, boolean lossMatters, Runnable onRelease) {
+	TransactionBoundHandle(LockHandle handle, boolean lossIgnored, Runnable onRelease) {
 		this.handle = handle;
-		this.lossMatters = lossMatters;
+		this.lossIgnored = lossIgnored;
 		this.onRelease = onRelease;
 	}
 
@@ -55,7 +56,7 @@ final class TransactionBoundHandle implements LockHandle {
 	}
 
 	/**
-	 * The method is done. Of a loss it is told now, as if it were released.
+	 * The method is done. The lock is kept, but a loss is thrown now, as by a release.
 	 */
 	@Override
 	public void release() {
@@ -122,8 +123,10 @@ final class TransactionBoundHandle implements LockHandle {
 			this.handle.release();
 		}
 		catch (LockLostException ex) {
-			if (!nothingWritten && this.lossMatters) {
-				logger.warn("A lock was lost during the commit of the transaction that kept it", ex);
+			if (!nothingWritten && !this.lossIgnored) {
+				logger
+					.warn("Lock '" + StorageKey.of(key()) + "' was lost during the commit of the transaction that kept "
+							+ "it. Check the data that it has written", ex);
 			}
 		}
 	}

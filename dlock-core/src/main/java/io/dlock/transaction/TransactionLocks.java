@@ -16,6 +16,7 @@ import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockRegistry;
 import io.dlock.LockSet;
+import io.dlock.store.StorageKey;
 
 /**
  * The locks that a transaction keeps until its end. Two asynchronous calls for one key
@@ -44,19 +45,19 @@ final class TransactionLocks {
 	/**
 	 * Keep the locks of a method that waits for its work.
 	 * @param granted the locks
-	 * @param lossMatters whether a loss during the commit is logged
+	 * @param lossIgnored whether a loss during the commit is not logged
 	 * @return the locks to release when the method has returned
 	 */
-	LockSet keep(LockSet granted, boolean lossMatters) {
-		return keep(granted, lossMatters, null, () -> {
+	LockSet keep(LockSet granted, boolean lossIgnored) {
+		return keep(granted, lossIgnored, null, () -> {
 		});
 	}
 
-	private LockSet keep(LockSet granted, boolean lossMatters, @Nullable LockRegistry sharedIn, Runnable onRelease) {
+	private LockSet keep(LockSet granted, boolean lossIgnored, @Nullable LockRegistry sharedIn, Runnable onRelease) {
 		List<LockHandle> bound = new ArrayList<>();
 		for (LockHandle handle : granted.handles()) {
 			// the first is released last
-			TransactionBoundHandle each = new TransactionBoundHandle(handle, lossMatters,
+			TransactionBoundHandle each = new TransactionBoundHandle(handle, lossIgnored,
 					bound.isEmpty() ? onRelease : () -> {
 					});
 			keep(each, sharedIn);
@@ -85,10 +86,10 @@ final class TransactionLocks {
 	 * Begin an asynchronous call in the transaction.
 	 * @param registry the registry of its locks
 	 * @param keys the keys that it locks
-	 * @param lossMatters whether a loss during the commit is logged
+	 * @param lossIgnored whether a loss during the commit is not logged
 	 * @return the retention of its locks
 	 */
-	synchronized AsyncLockRetention call(LockRegistry registry, List<String> keys, boolean lossMatters) {
+	synchronized AsyncLockRetention call(LockRegistry registry, List<String> keys, boolean lossIgnored) {
 		Map<String, CompletableFuture<?>> before = new HashMap<>();
 		List<CompletableFuture<?>> turn = new ArrayList<>();
 		for (String key : keys) {
@@ -98,7 +99,7 @@ final class TransactionLocks {
 				turn.add(last.answered);
 			}
 		}
-		Call call = new Call(registry, before, all(turn), lossMatters);
+		Call call = new Call(registry, before, all(turn), lossIgnored);
 		keys.forEach((key) -> this.calls.put(new KeyOf(registry, key), call));
 		return call;
 	}
@@ -185,7 +186,8 @@ final class TransactionLocks {
 			bound.transactionDone(nothingWritten);
 		}
 		catch (Throwable ex) {
-			logger.warn("The release of a lock after its transaction failed", ex);
+			logger.warn("Lock '" + StorageKey.of(bound.key()) + "' could not be released after its transaction. "
+					+ "It ends with its lease at the latest", ex);
 		}
 	}
 
@@ -213,7 +215,7 @@ final class TransactionLocks {
 		/** Until then, a call before may lack a key that this one would take from it. */
 		private final CompletableFuture<?> turn;
 
-		private final boolean lossMatters;
+		private final boolean lossIgnored;
 
 		/** The locks are granted, or will never be. */
 		private final CompletableFuture<@Nullable Void> answered = new CompletableFuture<>();
@@ -224,11 +226,11 @@ final class TransactionLocks {
 		private final CompletableFuture<?> idle;
 
 		private Call(LockRegistry registry, Map<String, CompletableFuture<?>> before, CompletableFuture<?> turn,
-				boolean lossMatters) {
+				boolean lossIgnored) {
 			this.registry = registry;
 			this.before = before;
 			this.turn = turn;
-			this.lossMatters = lossMatters;
+			this.lossIgnored = lossIgnored;
 			this.idle = CompletableFuture.allOf(all(before.values()), this.ended);
 		}
 
@@ -311,7 +313,7 @@ final class TransactionLocks {
 
 		@Override
 		public LockSet keep(LockSet granted) {
-			return TransactionLocks.this.keep(granted, this.lossMatters, this.registry,
+			return TransactionLocks.this.keep(granted, this.lossIgnored, this.registry,
 					() -> this.ended.complete(null));
 		}
 

@@ -185,7 +185,7 @@ class SeveralAnnotationsTests extends AbstractDistributedLockedTests {
 				.isInstanceOfSatisfying(InvalidLockedMethodException.class, (invalid) -> {
 					assertThat(invalid.description()).contains("has both a limit and a lock, ",
 							"Limit on " + type.getPackageName(), "@StockLock on " + type.getPackageName());
-					assertThat(invalid.action()).contains("another bean", "the outer one is waited for first");
+					assertThat(invalid.action()).contains("another bean", "The outer one is acquired first");
 				}));
 	}
 

@@ -73,7 +73,7 @@ class AbandonedPlaceTests extends AbstractMemberTests {
 		MailboxAddress place = Objects.requireNonNull(this.registry.membership().address());
 		CountDownLatch noted = new CountDownLatch(1);
 		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			this.registry.threads().work(() -> awaitQuietly(noted));
+			this.registry.threads().executeWork(() -> awaitQuietly(noted));
 		}
 		for (int i = 0; i < 100; i++) {
 			this.registry.membership().leaveLater("key-" + i, place);

@@ -60,7 +60,7 @@ abstract class AbstractHandOffTests {
 	 */
 	static void awaitRenewals(LeaseLockRegistry registry) {
 		CountDownLatch done = new CountDownLatch(1);
-		registry.threads().renewal(done::countDown);
+		registry.threads().executeRenewal(done::countDown);
 		AbstractLeaseLockRegistryTests.awaitQuietly(done);
 	}
 

@@ -78,7 +78,7 @@ abstract class AbstractRenewalBatchTests extends AbstractHandOffTests {
 	 */
 	void blockRenewals(CountDownLatch end) {
 		CountDownLatch blocked = new CountDownLatch(1);
-		this.registry.threads().renewal(() -> {
+		this.registry.threads().executeRenewal(() -> {
 			blocked.countDown();
 			AbstractLeaseLockRegistryTests.awaitQuietly(end);
 		});

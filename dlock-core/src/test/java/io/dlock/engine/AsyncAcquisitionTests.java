@@ -161,7 +161,7 @@ class AsyncAcquisitionTests {
 		CountDownLatch done = new CountDownLatch(1);
 		CountDownLatch busy = new CountDownLatch(EngineThreads.WORKERS - 2);
 		for (int i = 0; i < EngineThreads.WORKERS - 2; i++) {
-			stopped.threads().work(() -> {
+			stopped.threads().executeWork(() -> {
 				busy.countDown();
 				AbstractLeaseLockRegistryTests.awaitQuietly(done);
 			});
@@ -172,7 +172,7 @@ class AsyncAcquisitionTests {
 			if (Thread.currentThread().getName().startsWith("dlock-worker") && signalled.compareAndSet(false, true)) {
 				held.release();
 				CountDownLatch arrived = new CountDownLatch(1);
-				stopped.threads().work(arrived::countDown);
+				stopped.threads().executeWork(arrived::countDown);
 				AbstractLeaseLockRegistryTests.awaitQuietly(arrived);
 			}
 		};

@@ -128,7 +128,7 @@ class LateGrantTests extends AbstractLeaseLockRegistryTests {
 	private void awaitEndOfRevocations() {
 		Awaitility.await().until(() -> this.store.releases.get() == 2);
 		CountDownLatch ended = new CountDownLatch(1);
-		this.late.threads().revocationLater(ended::countDown, 0);
+		this.late.threads().scheduleRevocation(ended::countDown, 0);
 		awaitQuietly(ended);
 	}
 

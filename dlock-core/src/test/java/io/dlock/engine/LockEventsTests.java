@@ -372,14 +372,14 @@ class LockEventsTests extends AbstractLeaseLockRegistryTests {
 		awaitQuietly(blocked);
 		CountDownLatch others = new CountDownLatch(1000);
 		for (int i = 0; i < 1000; i++) {
-			this.registry.threads().event(others::countDown);
+			this.registry.threads().publishEvent(others::countDown);
 		}
 		int before = this.store.renewals.get();
 		Awaitility.await().atMost(Patience.EVENTUALLY).until(() -> this.store.renewals.get() >= before + 3);
 		assertThat(handle.isValid()).isTrue();
 		handle.release();
 		CountDownLatch told = new CountDownLatch(1);
-		this.registry.threads().event(told::countDown);
+		this.registry.threads().publishEvent(told::countDown);
 		block.countDown();
 		awaitQuietly(told);
 		assertThat(others.getCount()).isZero();

@@ -226,7 +226,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 		CompletableFuture<LockHandle> first = queued(there);
 		CountDownLatch busy = new CountDownLatch(1);
 		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			there.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));
+			there.threads().executeWork(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));
 		}
 		first.cancel(false);
 		int asked = this.thereStore.acquires.get();
@@ -234,7 +234,7 @@ class StoreQueueMembershipTests extends AbstractStoreQueueTests {
 		Awaitility.await().until(() -> this.thereStore.acquires.get() > asked);
 		CyclicBarrier done = new CyclicBarrier(EngineThreads.WORKERS + 1);
 		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			there.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(done));
+			there.threads().executeWork(() -> AbstractLeaseLockRegistryTests.awaitQuietly(done));
 		}
 		busy.countDown();
 		AbstractLeaseLockRegistryTests.awaitQuietly(done);

@@ -169,7 +169,7 @@ class ThreadShortageTests {
 		Awaitility.await().until(() -> TestContexts.waiters(this.registry, "key") == 5000);
 		CountDownLatch busy = new CountDownLatch(1);
 		for (int i = 0; i < EngineThreads.WORKERS; i++) {
-			this.registry.threads().work(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));
+			this.registry.threads().executeWork(() -> AbstractLeaseLockRegistryTests.awaitQuietly(busy));
 		}
 		this.noThreads = true;
 		held.release();

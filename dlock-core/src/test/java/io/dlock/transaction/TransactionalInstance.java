@@ -263,7 +263,7 @@ final class TransactionalInstance implements AutoCloseable {
 	CommitGuard rowGuard() {
 		return (transaction, lock) -> this.store.connectionOf(transaction).ifPresent((connection) -> {
 			String owner = this.registry.ownerOf(lock).orElseThrow();
-			if (!this.store.hold(connection, lock.key(), owner)) {
+			if (!this.store.lockRow(connection, lock.key(), owner)) {
 				throw new LockLostException(lock.key(), lock.token(), "its row is not its own");
 			}
 		});

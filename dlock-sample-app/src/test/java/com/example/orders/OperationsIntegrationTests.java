@@ -69,8 +69,8 @@ class OperationsIntegrationTests {
 			"jstack PID", "\"" + THREAD + "\" .*State: WAITING.*CountDownLatch.await.*", ".details.took", "\\d+ ms\n",
 			"metrics/dlock.hold", "\\[\\{\"statistic\":\"COUNT\",\"value\":[1-9].*", "metrics/dlock.wait",
 			"\\[\\{\"statistic\":\"COUNT\",\"value\":[1-9].*", "application.log",
-			".* WARN .*Lock 'stock:pen' \\(token \\d+\\) was lost: it was released by force\n", "dlock_lost_total",
-			"dlock_lost_total\\{name=\"stock\",reason=\"forced\"} [1-9].0\n", ".details.failure",
+			".* WARN .*Lock 'stock:pen' \\(token \\d+\\) was lost after \\d+ ms: it was released by force\\. Others may take it; check what was done under it\n",
+			"dlock_lost_total", "dlock_lost_total\\{name=\"stock\",reason=\"forced\"} [1-9].0\n", ".details.failure",
 			"\\{\"status\":\"UP\",\"failure\":null}\n", "uniq -c", " *1 stock:book\n");
 
 	@LocalServerPort

@@ -39,7 +39,7 @@ import io.dlock.transaction.InsideTransaction;
  * among instances and across restarts. The application name, host, process id and start
  * of the process by default
  * @param startupCheck Whether to fail the start if the store cannot be used
- * @param startTimeout Time that the start waits for a store that is down or slow. A
+ * @param startupTimeout Time that the start waits for a store that is down or slow. A
  * permanent failure, such as a rejected password, fails the start at once
  * @param release Whether a release waits for the store. Asynchronous saves the caller a
  * round trip, but for a moment other instances still find the lock busy
@@ -60,13 +60,13 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 		@DefaultValue("5s") Duration waitTime, @Nullable Duration maxHold, @DefaultValue("false") boolean fair,
 		@Nullable Duration commandTimeout, @DefaultValue("100ms") Duration maxPollInterval,
 		@DefaultValue("10s") Duration shutdownTimeout, @Nullable String instance,
-		@DefaultValue("true") boolean startupCheck, @DefaultValue("15s") Duration startTimeout,
+		@DefaultValue("true") boolean startupCheck, @DefaultValue("15s") Duration startupTimeout,
 		@DefaultValue("sync") ReleaseMode release, @DefaultValue("throw") OnStoreFailure onStoreFailure,
 		@DefaultValue("true") boolean mdc, @DefaultValue Aop aop, @DefaultValue HandOff handOff,
 		@DefaultValue Events events, @DefaultValue Transaction transaction, @DefaultValue Failover failover,
 		@DefaultValue Quorum quorum) {
 
-	private static final Duration MAX_START_TIMEOUT = Duration.ofMinutes(60);
+	private static final Duration MAX_STARTUP_TIMEOUT = Duration.ofMinutes(60);
 
 	/**
 	 * The command timeout that is in effect.
@@ -81,13 +81,13 @@ public record DlockProperties(@Nullable DlockBackend backend, @DefaultValue("30s
 	 * @return the retry, or {@code null} if the start does not depend on the store
 	 */
 	public @Nullable StartupRetry startupRetry() {
-		return this.startupCheck ? new StartupRetry(this.startTimeout) : null;
+		return this.startupCheck ? new StartupRetry(this.startupTimeout) : null;
 	}
 
 	LockSettings settings(String defaultInstance) {
-		if (this.startTimeout.isNegative() || this.startTimeout.compareTo(MAX_START_TIMEOUT) > 0) {
-			throw new IllegalArgumentException("'startTimeout' must be 0 to %d minutes but is %s"
-				.formatted(MAX_START_TIMEOUT.toMinutes(), this.startTimeout));
+		if (this.startupTimeout.isNegative() || this.startupTimeout.compareTo(MAX_STARTUP_TIMEOUT) > 0) {
+			throw new IllegalArgumentException("'startupTimeout' must be 0 to %d minutes but is %s"
+				.formatted(MAX_STARTUP_TIMEOUT.toMinutes(), this.startupTimeout));
 		}
 		this.failover.terms();
 		return LockSettings.builder()

@@ -12,7 +12,7 @@ import org.springframework.core.env.Environment;
 final class DurationUnitValidator {
 
 	static final List<String> DURATIONS = List.of("dlock.lease", "dlock.wait-time", "dlock.max-hold",
-			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.start-timeout",
+			"dlock.command-timeout", "dlock.max-poll-interval", "dlock.shutdown-timeout", "dlock.startup-timeout",
 			"dlock.hand-off.max-duration", "dlock.jdbc.retention", "dlock.health.interval",
 			"dlock.failover.longest-lease", "dlock.failover.max-lag", "dlock.quorum.longest-lease",
 			"dlock.redis.acknowledge-timeout");

@@ -70,7 +70,7 @@ final class RowCommitGuard implements CommitGuard {
 	private static void check(JdbcLockStore store, Connection connection, LockHandle lock, String owner) {
 		boolean held;
 		try {
-			held = store.hold(connection, lock.key(), owner);
+			held = store.lockRow(connection, lock.key(), owner);
 		}
 		catch (StoreException ex) {
 			throw new LockStoreException(lock.key(), "check, before a commit,", "The transaction is rolled back", ex);

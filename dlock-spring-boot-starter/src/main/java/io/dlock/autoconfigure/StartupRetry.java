@@ -105,7 +105,7 @@ public record StartupRetry(Duration timeout) {
 			}
 			return new FailureAnalyzedException(
 					"%s. dlock retried for %d ms.".formatted(problem, this.tried.toMillis()),
-					action + " To retry for longer, set dlock.start-timeout." + WITHOUT, this.last);
+					action + " To retry for longer, set dlock.startup-timeout." + WITHOUT, this.last);
 		}
 
 	}

@@ -36,7 +36,7 @@ abstract class AbstractStoreStartTests {
 	 * Long enough for a definite failure on a busy machine, and for a test that does not
 	 * wait for its end.
 	 */
-	static final String LONG = "dlock.start-timeout=5m";
+	static final String LONG = "dlock.startup-timeout=5m";
 
 	/**
 	 * A store, and a client of it.

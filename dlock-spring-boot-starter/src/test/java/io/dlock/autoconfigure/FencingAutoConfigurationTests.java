@@ -295,7 +295,7 @@ class FencingAutoConfigurationTests {
 	@Test
 	void tableThatCannotBeCreatedFailsTheStart() {
 		this.jdbcRunner.withUserConfiguration(Shop.class)
-			.withPropertyValues("dlock.jdbc.fence-table=missing.dlock_fence", "dlock.start-timeout=0s")
+			.withPropertyValues("dlock.jdbc.fence-table=missing.dlock_fence", "dlock.startup-timeout=0s")
 			.run((context) -> {
 				assertThat(context).hasFailed();
 				assertThat(context.getStartupFailure()).hasStackTraceContaining("fence table 'missing.dlock_fence'");

@@ -31,7 +31,7 @@ class H2StartTests {
 					DataSourceAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.url=" + url, "spring.datasource.username=locks",
 					"spring.datasource.password=secret", "spring.datasource.hikari.initialization-fail-timeout=-1",
-					"spring.datasource.hikari.connection-timeout=1000", "dlock.start-timeout=5m")
+					"spring.datasource.hikari.connection-timeout=1000", "dlock.startup-timeout=5m")
 			.run((context) -> {
 				assertThat(context).getFailure().rootCause().hasMessageContaining("rights");
 				Throwable failure = context.getStartupFailure();

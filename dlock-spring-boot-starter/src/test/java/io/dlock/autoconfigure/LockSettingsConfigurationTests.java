@@ -131,8 +131,8 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	}
 
 	@Test
-	void startTimeoutIsTakenOver() {
-		this.runner.withPropertyValues("dlock.backend=memory", "dlock.start-timeout=3s")
+	void startupTimeoutIsTakenOver() {
+		this.runner.withPropertyValues("dlock.backend=memory", "dlock.startup-timeout=3s")
 			.run((context) -> assertThat(context.getBean(DlockProperties.class).startupRetry())
 				.isEqualTo(new StartupRetry(Duration.ofSeconds(3))));
 	}
@@ -192,9 +192,9 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	@ParameterizedTest
 	@CsvSource({ "-1s", "61m" })
 	void c5StartTimeoutHasLimits(String timeout) {
-		this.runner.withPropertyValues("dlock.backend=memory", "dlock.start-timeout=" + timeout)
+		this.runner.withPropertyValues("dlock.backend=memory", "dlock.startup-timeout=" + timeout)
 			.run((context) -> assertThat(failure(context).analysis().getDescription())
-				.contains("'dlock.start-timeout' must be 0 to 60 minutes"));
+				.contains("'dlock.startup-timeout' must be 0 to 60 minutes"));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -95,7 +95,7 @@ class QuorumStartIntegrationTests {
 			.withBean(Orders.class)
 			.withPropertyValues("dlock.backend=quorum", "dlock.quorum.nodes=" + String.join(",", nodes),
 					"dlock.quorum.longest-lease=0s", "dlock.lease=40s", "dlock.command-timeout=8s",
-					"dlock.wait-time=1s", "dlock.start-timeout=5m", "dlock.health.interval=0s");
+					"dlock.wait-time=1s", "dlock.startup-timeout=5m", "dlock.health.interval=0s");
 	}
 
 	private static Health health(ApplicationContext context) {
@@ -209,7 +209,7 @@ class QuorumStartIntegrationTests {
 	@Test
 	void majorityThatIsDownFailsTheStart() {
 		FailureAnalysis failure = AbstractStoreStartTests.failure(on(url(0), DOWN, ALSO_DOWN),
-				"dlock.start-timeout=1s");
+				"dlock.startup-timeout=1s");
 		assertThat(failure.getDescription()).contains("1 of 3", "127.0.0.1:1", "127.0.0.1:2", "dlock retried for")
 			.doesNotContain("cret");
 		assertThat(failure.getAction()).contains("Start the store, or correct its address in dlock.quorum.nodes",
@@ -237,7 +237,7 @@ class QuorumStartIntegrationTests {
 		String[] tls = Stream.of(url(0), url(1), url(2))
 			.map((url) -> url.replace("redis:", "rediss:"))
 			.toArray(String[]::new);
-		on(tls).withPropertyValues("dlock.command-timeout=1s", "dlock.start-timeout=0s")
+		on(tls).withPropertyValues("dlock.command-timeout=1s", "dlock.startup-timeout=0s")
 			.run((context) -> assertThat(context).hasFailed());
 	}
 
@@ -252,7 +252,7 @@ class QuorumStartIntegrationTests {
 	@Test
 	void neitherAStopNorAFailedStartLeavesAThread() {
 		on(url(0), url(1), DOWN).run((context) -> assertThat(context.getBean(Orders.class).place()).isNotNull());
-		on(url(0), DOWN, ALSO_DOWN).withPropertyValues("dlock.start-timeout=0s")
+		on(url(0), DOWN, ALSO_DOWN).withPropertyValues("dlock.startup-timeout=0s")
 			.run((context) -> assertThat(context).hasFailed());
 		on(url(0), url(1), url(2), DOWN).run((context) -> assertThat(context).hasFailed());
 		Awaitility.await().untilAsserted(() -> {

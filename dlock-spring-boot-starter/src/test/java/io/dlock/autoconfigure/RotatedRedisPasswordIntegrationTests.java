@@ -71,7 +71,7 @@ class RotatedRedisPasswordIntegrationTests {
 			.withPropertyValues("spring.data.redis.host=" + this.server.host(),
 					"spring.data.redis.port=" + this.server.port(), "spring.data.redis.client-type=" + client,
 					"spring.data.redis.username=rotated", "dlock.lease=40s", "dlock.command-timeout=4s",
-					"dlock.start-timeout=1m");
+					"dlock.startup-timeout=1m");
 	}
 
 	private RedisCredentialsProviderFactory provider() {

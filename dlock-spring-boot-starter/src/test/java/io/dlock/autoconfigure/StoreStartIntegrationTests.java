@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class StoreStartIntegrationTests extends AbstractStoreStartTests {
 
-	private static final String SHORT = "dlock.start-timeout=2s";
+	private static final String SHORT = "dlock.startup-timeout=2s";
 
 	@ParameterizedTest
 	@EnumSource
@@ -40,7 +40,8 @@ class StoreStartIntegrationTests extends AbstractStoreStartTests {
 		FailureAnalysis failure = failure(store.at("127.0.0.1", 1), SHORT);
 		assertThat(failure.getDescription()).containsIgnoringCase("refused")
 			.containsPattern("dlock retried for \\d+ ms");
-		assertThat(failure.getAction()).contains("Start the store", "dlock.start-timeout", "dlock.startup-check=false");
+		assertThat(failure.getAction()).contains("Start the store", "dlock.startup-timeout",
+				"dlock.startup-check=false");
 	}
 
 	/**
@@ -50,7 +51,7 @@ class StoreStartIntegrationTests extends AbstractStoreStartTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "dlock.jdbc.initialize-schema=always", "dlock.jdbc.pool-size=0" })
 	void c5AttemptOnThePoolOfTheApplicationTakesItsConnectionTimeout(String property) {
-		FailureAnalysis failure = failure(Store.POSTGRESQL.at("127.0.0.1", 1), "dlock.start-timeout=1s",
+		FailureAnalysis failure = failure(Store.POSTGRESQL.at("127.0.0.1", 1), "dlock.startup-timeout=1s",
 				"spring.datasource.hikari.connection-timeout=2000", "dlock.jdbc.initialize-schema=never", property);
 		assertThat(failure.getDescription()).containsPattern("dlock retried for ([2-9]|\\d\\d+)\\d{3} ms");
 	}

@@ -82,7 +82,7 @@ class TlsIntegrationTests {
 					DataSourceAutoConfiguration.class, DlockAutoConfiguration.class, DlockJdbcAutoConfiguration.class,
 					DlockRedisAutoConfiguration.class, DlockQuorumAutoConfiguration.class))
 			.withPropertyValues("dlock.lease=40s", "dlock.wait-time=30s", "dlock.command-timeout=8s",
-					"dlock.start-timeout=5m",
+					"dlock.startup-timeout=5m",
 					"spring.ssl.bundle.pem.store.truststore.certificate=" + SERVER.certificate().toUri(),
 					"spring.ssl.bundle.pem.store.keystore.certificate=" + APPLICATION.certificate().toUri(),
 					"spring.ssl.bundle.pem.store.keystore.private-key=" + APPLICATION.key().toUri())
@@ -217,7 +217,7 @@ class TlsIntegrationTests {
 	@Test
 	void quorumHasTheProtocolsOfItsBundle() {
 		FailureAnalysis failure = AbstractStoreStartTests.failure(onQuorum(), "dlock.quorum.ssl.bundle=store",
-				"spring.ssl.bundle.pem.store.options.enabled-protocols=TLSv1.1", "dlock.start-timeout=0s");
+				"spring.ssl.bundle.pem.store.options.enabled-protocols=TLSv1.1", "dlock.startup-timeout=0s");
 		assertThat(failure.getDescription()).contains("No appropriate protocol");
 	}
 

@@ -27,7 +27,7 @@ class UnavailableStoreTests extends AbstractAutoConfigurationTests {
 	@Test
 	void unreachableStoreFailsTheStart() {
 		this.redisRunner
-			.withPropertyValues("spring.data.redis.port=1", "dlock.command-timeout=1s", "dlock.start-timeout=0s")
+			.withPropertyValues("spring.data.redis.port=1", "dlock.command-timeout=1s", "dlock.startup-timeout=0s")
 			.run((context) -> {
 				FailureAnalyzedException ex = failure(context);
 				assertThat(ex.analysis().getDescription()).contains("127.0.0.1:1");
@@ -41,7 +41,7 @@ class UnavailableStoreTests extends AbstractAutoConfigurationTests {
 			this.jdbcRunner
 				.withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nothing",
 						"spring.datasource.hikari.connection-timeout=300", "dlock.command-timeout=1s",
-						"dlock.start-timeout=0s", "dlock.jdbc.initialize-schema=" + mode)
+						"dlock.startup-timeout=0s", "dlock.jdbc.initialize-schema=" + mode)
 				.run((context) -> assertThat(failure(context).analysis().getDescription()).contains("lock"));
 		}
 		this.jdbcRunner
@@ -72,7 +72,7 @@ class UnavailableStoreTests extends AbstractAutoConfigurationTests {
 		given(store.describe()).willReturn("etcd (localhost)");
 		willThrow(new StoreException(Effect.NONE, false, "no answer", null)).given(store).verify();
 		this.runner.withBean(LockStore.class, () -> store)
-			.withPropertyValues("dlock.start-timeout=0s")
+			.withPropertyValues("dlock.startup-timeout=0s")
 			.run((context) -> assertThat(failure(context).analysis().getAction())
 				.startsWith("Start the store, or correct its address in the configuration of the store."));
 	}

@@ -68,7 +68,7 @@ class WrongPropertiesTests {
 			| `dlock.on-store-failure` | `ignore` | No enum constant io.dlock.OnStoreFailure.ignore |
 			| `dlock.release` | `later` | No enum constant io.dlock.ReleaseMode.later |
 			| `dlock.shutdown-timeout` | `-1s` | 'dlock.shutdown-timeout' must not be negative |
-			| `dlock.start-timeout` | `61m` | 'dlock.start-timeout' must be 0 to 60 minutes but is PT1H1M |
+			| `dlock.startup-timeout` | `61m` | 'dlock.startup-timeout' must be 0 to 60 minutes but is PT1H1M |
 			| `dlock.startup-check` | `maybe` | Invalid boolean value 'maybe' |
 			| `dlock.wait-time` | `-1s` | 'dlock.wait-time' must not be negative |
 			| `dlock.aop.mode` | `lambda` | No enum constant org.springframework.context.annotation.AdviceMode.lambda |

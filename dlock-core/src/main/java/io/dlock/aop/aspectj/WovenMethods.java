@@ -99,8 +99,8 @@ public final class WovenMethods {
 	}
 
 	/**
-	 * The class of a proxy inherits the annotation of a class, or is that of an
-	 * annotation, which may be annotated itself. The method that it stands for is woven.
+	 * Whether a method belongs to a proxy. Its class may inherit
+	 * {@code @DistributedLocked} from the class behind it, whose own method is woven.
 	 */
 	private static boolean isOfProxy(Method method) {
 		Class<?> type = method.getDeclaringClass();

@@ -72,8 +72,8 @@ final class InterruptibleMethod {
 	}
 
 	/**
-	 * The methods around this one may have been interrupted as well, for locks of their
-	 * own; this one may have used that up.
+	 * Pass an interrupt on to the methods around this one. They may have been interrupted
+	 * for locks of their own, and this one may have cleared the flag.
 	 */
 	private void leave() {
 		if (this.outer == null) {

@@ -33,7 +33,7 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 
 	static {
 		if (MDC_PRESENT && CONTEXT_PROPAGATION) {
-			LogEntriesAccessor.register();
+			MdcEntriesAccessor.register();
 		}
 	}
 
@@ -126,9 +126,9 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 	private static <T> T answered(@Nullable T answer, LockRequest request) {
 		if (answer == null) {
 			throw new IllegalStateException(
-					("The LockRegistry returned null for the key '%s', so that the locked method was not called. "
+					("The LockRegistry returned null for %s, so that the locked method was not called. "
 							+ "If it is a mock, tell it what to return, or test with dlock.backend=memory and no mock")
-						.formatted(request.key()));
+						.formatted(request));
 		}
 		return answer;
 	}

@@ -185,8 +185,8 @@ class LockedCall implements LockedInvocation {
 		if (!this.support.isLogged()) {
 			return runInterruptibly(locks, body);
 		}
-		LogEntries outer = LogEntries.shown();
-		LogEntries.of(tokens, this.operation.reason()).show();
+		MdcEntries outer = MdcEntries.shown();
+		MdcEntries.of(tokens, this.operation.reason()).show();
 		try {
 			return runInterruptibly(locks, body);
 		}
@@ -212,8 +212,8 @@ class LockedCall implements LockedInvocation {
 	 * @param locks the granted locks
 	 * @return the entries, or {@code null} if there are none
 	 */
-	@Nullable LogEntries loggedElsewhere(LockSet locks) {
-		return this.support.isLoggedElsewhere() ? LogEntries.of(tokens(locks), this.operation.reason()) : null;
+	@Nullable MdcEntries loggedElsewhere(LockSet locks) {
+		return this.support.isLoggedElsewhere() ? MdcEntries.of(tokens(locks), this.operation.reason()) : null;
 	}
 
 	/**

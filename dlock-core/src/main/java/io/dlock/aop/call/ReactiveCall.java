@@ -158,17 +158,17 @@ final class ReactiveCall implements CoreSubscriber<Object>, Subscription {
 			throw new IllegalStateException(this.call + " returned null instead of a publisher");
 		}
 		Publisher<?> publisher = this.adapter.toPublisher(returned);
-		LogEntries logged = this.call.loggedElsewhere(granted);
+		MdcEntries logged = this.call.loggedElsewhere(granted);
 		return (logged != null) ? logged(publisher, logged) : publisher;
 	}
 
 	/**
 	 * Let what a publisher does be logged with a lock.
 	 */
-	private static Publisher<?> logged(Publisher<?> publisher, LogEntries entries) {
+	private static Publisher<?> logged(Publisher<?> publisher, MdcEntries entries) {
 		return (publisher instanceof Mono<?> mono)
-				? mono.contextWrite((context) -> context.put(LogEntriesAccessor.KEY, entries))
-				: Flux.from(publisher).contextWrite((context) -> context.put(LogEntriesAccessor.KEY, entries));
+				? mono.contextWrite((context) -> context.put(MdcEntriesAccessor.KEY, entries))
+				: Flux.from(publisher).contextWrite((context) -> context.put(MdcEntriesAccessor.KEY, entries));
 	}
 
 	@Override

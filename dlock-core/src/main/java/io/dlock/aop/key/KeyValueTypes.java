@@ -147,7 +147,8 @@ final class KeyValueTypes {
 	}
 
 	/**
-	 * An enum has another one in each process, and so has all that contains one.
+	 * Whether {@code hashCode()} is the same in each process. That of an enum is not, nor
+	 * that of a value that contains one.
 	 */
 	private static boolean hasHashCode(Class<?> type) {
 		return (type.isInterface() && !isRefused(type)) || type == Number.class || type == String.class

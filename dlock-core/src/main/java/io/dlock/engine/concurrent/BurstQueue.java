@@ -15,7 +15,7 @@ final class BurstQueue {
 
 	private static final long PAUSE_NANOS = Duration.ofMillis(10).toNanos();
 
-	private final SharedAlarm.Scheduler timer;
+	private final Alarm.Scheduler timer;
 
 	private final Predicate<Runnable> pool;
 
@@ -34,7 +34,7 @@ final class BurstQueue {
 	 * @param pool starts a thread; {@code false} if there is none at the moment
 	 * @param maxThreads the number of threads
 	 */
-	BurstQueue(SharedAlarm.Scheduler timer, Predicate<Runnable> pool, int maxThreads) {
+	BurstQueue(Alarm.Scheduler timer, Predicate<Runnable> pool, int maxThreads) {
 		this.timer = timer;
 		this.pool = pool;
 		this.maxThreads = maxThreads;

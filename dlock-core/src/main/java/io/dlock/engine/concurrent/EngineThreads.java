@@ -118,24 +118,24 @@ public final class EngineThreads implements AutoCloseable {
 	 * @param work the work
 	 * @param delayNanos the delay
 	 */
-	public void workLater(Runnable work, long delayNanos) {
-		later(this.workers, work, delayNanos);
+	public void scheduleWork(Runnable work, long delayNanos) {
+		schedule(this.workers, work, delayNanos);
 	}
 
-	public void revocationLater(Runnable work, long delayNanos) {
-		later(this.revocations, work, delayNanos);
+	public void scheduleRevocation(Runnable work, long delayNanos) {
+		schedule(this.revocations, work, delayNanos);
 	}
 
-	private void later(DaemonPool pool, Runnable work, long delayNanos) {
+	private void schedule(DaemonPool pool, Runnable work, long delayNanos) {
 		if (delayNanos > 0 || !pool.offer(work)) {
 			long pause = (delayNanos > 0) ? delayNanos : PAUSE_WITHOUT_THREAD;
-			if (schedule(() -> later(pool, work, 0), pause) == null) {
+			if (schedule(() -> schedule(pool, work, 0), pause) == null) {
 				logger.debug("The lock registry is closed");
 			}
 		}
 	}
 
-	public void renewal(Runnable work) {
+	public void executeRenewal(Runnable work) {
 		this.renewals.tryExecute(work);
 	}
 
@@ -145,7 +145,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * @return {@code false} if the registry is closed
 	 * @throws OutOfMemoryError if there is no thread and none could be started
 	 */
-	public boolean work(Runnable work) {
+	public boolean executeWork(Runnable work) {
 		return this.workers.tryExecute(work);
 	}
 
@@ -155,7 +155,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * @return {@code false} if there is no thread or the registry is closed, so that the
 	 * caller has to do the work
 	 */
-	public boolean releaseSoon(Runnable work) {
+	public boolean tryExecuteRelease(Runnable work) {
 		return this.releases.offer(work);
 	}
 
@@ -164,18 +164,18 @@ public final class EngineThreads implements AutoCloseable {
 	 * if there is no thread or the registry is closed.
 	 * @param work completes the future
 	 */
-	public void callback(Runnable work) {
+	public void executeCallback(Runnable work) {
 		if (!this.callbacks.offer(work)) {
 			DaemonPool.guarded(work).run();
 		}
 	}
 
 	/**
-	 * As {@link #callback} for the timer, which must not complete a future itself: it is
-	 * completed as soon as there is a thread.
+	 * As {@link #executeCallback} for the timer, which must not complete a future itself:
+	 * it is completed as soon as there is a thread.
 	 * @param work completes the future of a request whose time is over
 	 */
-	public void callbackOfTimer(Runnable work) {
+	public void executeTimerCallback(Runnable work) {
 		this.expired.add(DaemonPool.guarded(work));
 	}
 
@@ -185,7 +185,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * registry is closed.
 	 * @param work calls the listener
 	 */
-	public void listener(Runnable work) {
+	public void notifyListener(Runnable work) {
 		if (this.listeners.offer(work)) {
 			return;
 		}
@@ -212,7 +212,7 @@ public final class EngineThreads implements AutoCloseable {
 			}
 		};
 		for (int i = 1; i < Math.min(tasks.size(), PARALLEL_TASKS); i++) {
-			workLater(worker, 0);
+			scheduleWork(worker, 0);
 		}
 		worker.run();
 		try {
@@ -230,7 +230,7 @@ public final class EngineThreads implements AutoCloseable {
 	 * @param work calls the listeners
 	 * @return {@code false} if the event is not published
 	 */
-	public boolean event(Runnable work) {
+	public boolean publishEvent(Runnable work) {
 		return tell(this.events, () -> {
 			this.publisher = Thread.currentThread();
 			try {
@@ -255,7 +255,7 @@ public final class EngineThreads implements AutoCloseable {
 			return pool.tryExecute(work);
 		}
 		catch (OutOfMemoryError ex) {
-			logger.warn("No thread could be started to tell listeners what happened to a lock", ex);
+			logger.warn("No thread could be started to notify a listener, which is skipped", ex);
 			return false;
 		}
 	}
@@ -268,7 +268,7 @@ public final class EngineThreads implements AutoCloseable {
 	public void awaitEvents(Duration limit) {
 		CountDownLatch told = new CountDownLatch(1);
 		try {
-			if (!isPublishing() && this.events.getPoolSize() > 0 && event(told::countDown)
+			if (!isPublishing() && this.events.getPoolSize() > 0 && publishEvent(told::countDown)
 					&& !told.await(limit.toNanos(), TimeUnit.NANOSECONDS)) {
 				logger.debug("Lock listeners are still busy");
 			}

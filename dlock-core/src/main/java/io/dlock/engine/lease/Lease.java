@@ -88,6 +88,15 @@ public class Lease {
 	}
 
 	/**
+	 * Return the token that the store has minted for the lease of a fencing token.
+	 * @param token the fencing token, which the threads of a process count up
+	 * @return the token of the store
+	 */
+	public static long storeToken(long token) {
+		return Math.floorDiv(token, TOKENS_PER_LEASE);
+	}
+
+	/**
 	 * Create an owner of 128 random bits, which permits the release of a lock: it does
 	 * not contain a host, process or thread.
 	 * @return the owner

@@ -21,7 +21,7 @@ import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
-import io.dlock.engine.concurrent.SharedAlarm;
+import io.dlock.engine.concurrent.Alarm;
 import io.dlock.engine.lease.Hold.Loss;
 import io.dlock.store.LockStore;
 import io.dlock.store.RenewResult;
@@ -67,9 +67,9 @@ public final class LeaseRenewer {
 
 	private final Queue<RenewalSchedule> due = new PriorityBlockingQueue<>();
 
-	private final SharedAlarm alarm;
+	private final Alarm alarm;
 
-	private final SharedAlarm clockAlarm;
+	private final Alarm clockAlarm;
 
 	/** The last moment at which both clocks agreed. Set by the timer only. */
 	private volatile Moment steady;
@@ -87,8 +87,8 @@ public final class LeaseRenewer {
 		this.clock = clock;
 		this.threads = threads;
 		this.events = events;
-		this.alarm = new SharedAlarm(threads::schedule, clock, () -> checkLeases(false));
-		this.clockAlarm = new SharedAlarm(threads::schedule, clock, this::checkClocks);
+		this.alarm = new Alarm(threads::schedule, clock, () -> checkLeases(false));
+		this.clockAlarm = new Alarm(threads::schedule, clock, this::checkClocks);
 		this.steady = clock.now();
 	}
 
@@ -142,7 +142,7 @@ public final class LeaseRenewer {
 	 */
 	void checkLeases(boolean all) {
 		long now = this.clock.nanoTime();
-		long next = SharedAlarm.NEVER;
+		long next = Alarm.NEVER;
 		boolean isAnyDue = false;
 		for (RenewalSchedule renewal : this.renewals.values()) {
 			try {
@@ -156,7 +156,8 @@ public final class LeaseRenewer {
 				next = Math.min(next, renewal.nanosUntilCheck(now));
 			}
 			catch (Throwable ex) {
-				logger.warn("Failed to check the lease of lock '" + StorageKey.of(renewal.lease().key()) + "'", ex);
+				logger.warn("Failed to check the lease of lock '" + StorageKey.of(renewal.lease().key())
+						+ "', will try again", ex);
 				next = Math.min(next, PAUSE_AFTER_FAILURE);
 			}
 		}
@@ -249,7 +250,7 @@ public final class LeaseRenewer {
 	 * Call a listener on a thread that listeners share.
 	 */
 	public void tell(Runnable listener) {
-		this.threads.listener(listener);
+		this.threads.notifyListener(listener);
 	}
 
 	public List<Runnable> removeLossListeners(Lease lease, HoldHandle handle) {
@@ -260,7 +261,7 @@ public final class LeaseRenewer {
 	private void renew() {
 		if (this.renewalScheduled.compareAndSet(false, true)) {
 			try {
-				this.threads.renewal(this::renewDue);
+				this.threads.executeRenewal(this::renewDue);
 			}
 			catch (Throwable ex) {
 				// no thread could be started: this attempt is lost, the next may succeed
@@ -381,7 +382,7 @@ public final class LeaseRenewer {
 	private void failed(RenewalSchedule renewal, Throwable ex) {
 		renewal.retry();
 		this.retried.set(true);
-		logger.warn("Failed to renew lock '" + StorageKey.of(renewal.lease().key()) + "' or to record that", ex);
+		logger.warn("Failed to renew lock '" + StorageKey.of(renewal.lease().key()) + "', will try again", ex);
 	}
 
 	private void note(RenewalSchedule renewal, RenewResult result, Moment sent) {

@@ -116,7 +116,7 @@ public final class LockEvents {
 		LockEvent.Lost event = new LockEvent.Lost(request.key(), request.name(), request.reason(), hold.token(),
 				details.elapsed(), loss.reason(), loss.type());
 		if (details.lost(event)) {
-			this.threads.event(() -> tell(event));
+			this.threads.publishEvent(() -> tell(event));
 		}
 	}
 
@@ -136,7 +136,7 @@ public final class LockEvents {
 			}
 		}
 		if (!events.isEmpty()) {
-			this.threads.event(() -> events.forEach(this::tell));
+			this.threads.publishEvent(() -> events.forEach(this::tell));
 		}
 	}
 

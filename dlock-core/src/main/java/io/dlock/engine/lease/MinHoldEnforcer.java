@@ -69,10 +69,10 @@ public final class MinHoldEnforcer {
 		long nanos = hold.minHoldNanosLeft();
 		RenewResult result = (nanos > 0) ? keep(hold.lease(), nanos) : RenewResult.REFUSED;
 		if (result == RenewResult.UNKNOWN) {
-			this.threads.workLater(() -> keepInStore(hold, true), PAUSE_AFTER_FAILURE.toNanos());
+			this.threads.scheduleWork(() -> keepInStore(hold, true), PAUSE_AFTER_FAILURE.toNanos());
 		}
 		else if (result == RenewResult.RENEWED || mayBeKept) {
-			this.threads.workLater(() -> endKept(hold.lease()), Math.max(1, hold.minHoldNanosLeft()));
+			this.threads.scheduleWork(() -> endKept(hold.lease()), Math.max(1, hold.minHoldNanosLeft()));
 		}
 		return result == RenewResult.RENEWED;
 	}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockHandle;
 import io.dlock.engine.concurrent.MachineClock.Moment;
-import io.dlock.engine.concurrent.SharedAlarm;
+import io.dlock.engine.concurrent.Alarm;
 import io.dlock.store.RenewResult;
 
 /**
@@ -71,11 +71,11 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 
 	/**
 	 * The time until a renewal is due or the hold ends.
-	 * @return nanoseconds from now, or {@link SharedAlarm#NEVER}
+	 * @return nanoseconds from now, or {@link Alarm#NEVER}
 	 */
 	synchronized long nanosUntilDue() {
 		if (this.ended) {
-			return SharedAlarm.NEVER;
+			return Alarm.NEVER;
 		}
 		long due = Math.max(0, this.lease.nanosUntilEnd());
 		if (this.lease.isRenewed() && !this.renewing) {

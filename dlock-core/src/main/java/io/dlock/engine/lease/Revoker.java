@@ -21,7 +21,7 @@ import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.MachineClock.Moment;
-import io.dlock.engine.concurrent.SharedAlarm;
+import io.dlock.engine.concurrent.Alarm;
 import io.dlock.store.LockStore;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
@@ -60,7 +60,7 @@ public final class Revoker {
 
 	private final MachineClock clock;
 
-	private final SharedAlarm alarm;
+	private final Alarm alarm;
 
 	private final Duration maxPause;
 
@@ -84,7 +84,7 @@ public final class Revoker {
 	private volatile long nextRepetition;
 
 	public Revoker(LockStore store, MachineClock clock, EngineThreads threads, Duration commandTimeout) {
-		this(store, clock, threads::schedule, (round) -> threads.revocationLater(round, 0), commandTimeout);
+		this(store, clock, threads::schedule, (round) -> threads.scheduleRevocation(round, 0), commandTimeout);
 	}
 
 	/**
@@ -95,11 +95,11 @@ public final class Revoker {
 	 * @param thread runs the rounds, one after the other
 	 * @param commandTimeout the command timeout of the store
 	 */
-	Revoker(LockStore store, MachineClock clock, SharedAlarm.Scheduler scheduler, Consumer<Runnable> thread,
+	Revoker(LockStore store, MachineClock clock, Alarm.Scheduler scheduler, Consumer<Runnable> thread,
 			Duration commandTimeout) {
 		this.store = store;
 		this.clock = clock;
-		this.alarm = new SharedAlarm(scheduler, clock, () -> thread.accept(this::round));
+		this.alarm = new Alarm(scheduler, clock, () -> thread.accept(this::round));
 		Duration pause = commandTimeout.dividedBy(PAUSES_PER_TIMEOUT);
 		this.maxPause = (pause.compareTo(MAX_PAUSE) < 0) ? pause : MAX_PAUSE;
 		this.nextRound = clock.nanoTime();
@@ -128,7 +128,7 @@ public final class Revoker {
 
 	private long nanosUntilRepetition(long now) {
 		Revocation next = this.answered.peek();
-		return (next != null) ? Math.max(next.due() - now, this.nextRepetition - now) : SharedAlarm.NEVER;
+		return (next != null) ? Math.max(next.due() - now, this.nextRepetition - now) : Alarm.NEVER;
 	}
 
 	private void round() {

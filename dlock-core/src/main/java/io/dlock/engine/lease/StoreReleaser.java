@@ -184,7 +184,7 @@ public final class StoreReleaser {
 		if (!inBackground) {
 			releaseUninterruptibly(lease, StoreReleaser::nothing, then);
 		}
-		else if (!this.threads.releaseSoon(() -> releaseUninterruptibly(lease, StoreReleaser::nothing, then))) {
+		else if (!this.threads.tryExecuteRelease(() -> releaseUninterruptibly(lease, StoreReleaser::nothing, then))) {
 			revoke(lease);
 			ended(lease);
 			then.run();

@@ -34,7 +34,7 @@ public final class StoreSweeper {
 	 * Sweep for the first time after a period.
 	 */
 	public void start() {
-		this.threads.workLater(this::sweep, PERIOD.toNanos());
+		this.threads.scheduleWork(this::sweep, PERIOD.toNanos());
 	}
 
 	private void sweep() {
@@ -46,7 +46,7 @@ public final class StoreSweeper {
 			logger.debug("The sweep of the lock store failed and will be repeated", ex);
 		}
 		finally {
-			this.threads.workLater(this::sweep, (more ? PAUSE : PERIOD).toNanos());
+			this.threads.scheduleWork(this::sweep, (more ? PAUSE : PERIOD).toNanos());
 		}
 	}
 

@@ -192,9 +192,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The answer leaves the queue, and the next may come too late for a request that has
-	 * waited. A holder of this process that releases the lock is no answer any more, and
-	 * an outage may be over.
+	 * Keep an answer of the store for a request that has waited: the next one may come
+	 * after its deadline. A holder of this process that has released the lock since, or
+	 * an outage, is not kept: both may be over.
 	 */
 	private static void remember(QueuedRequest queued, @Nullable QueueAnswer known) {
 		if (known == null || known.isOutage() || !concerns(queued, known)

@@ -33,7 +33,7 @@ public final class StoreQueueMembership implements AutoCloseable {
 	private static final Log logger = LogFactory.getLog(StoreQueueMembership.class);
 
 	/** How long a lock is reserved for a process that listens. */
-	private static final Duration LISTENING_PATIENCE = Duration.ofMillis(50);
+	private static final Duration LISTENING_TIMEOUT = Duration.ofMillis(50);
 
 	/**
 	 * How many of its poll intervals a lock is reserved for a process that only polls.
@@ -55,7 +55,7 @@ public final class StoreQueueMembership implements AutoCloseable {
 
 	private final StoreQueuePlaces places;
 
-	private final MailboxAddress listeningAddress = MailboxAddress.create(LISTENING_PATIENCE);
+	private final MailboxAddress listeningAddress = MailboxAddress.create(LISTENING_TIMEOUT);
 
 	/** {@code null} if the poll interval is too long to keep a lock for it. */
 	private final @Nullable MailboxAddress pollingAddress;
@@ -117,7 +117,7 @@ public final class StoreQueueMembership implements AutoCloseable {
 	 */
 	public void listen() {
 		if (this.address == null && this.opening.compareAndSet(false, true)) {
-			this.threads.workLater(this::open, 0);
+			this.threads.scheduleWork(this::open, 0);
 		}
 	}
 
@@ -133,7 +133,7 @@ public final class StoreQueueMembership implements AutoCloseable {
 		catch (Throwable ex) {
 			logger.debug("The mailbox could not be opened: waiting requests poll, and it will be tried again", ex);
 			this.address = this.pollingAddress;
-			this.threads.workLater(this::open, RETRY_PAUSE.toNanos());
+			this.threads.scheduleWork(this::open, RETRY_PAUSE.toNanos());
 		}
 		if (this.closed) {
 			close();
@@ -158,7 +158,7 @@ public final class StoreQueueMembership implements AutoCloseable {
 	 * @param member whether the place is that of a member
 	 */
 	public void leave(String storageKey, MailboxAddress queuedAt, boolean member) {
-		this.threads.workLater(() -> leave(storageKey, queuedAt, member, FIRST_LEAVE_PAUSE), 0);
+		this.threads.scheduleWork(() -> leave(storageKey, queuedAt, member, FIRST_LEAVE_PAUSE), 0);
 	}
 
 	/**
@@ -173,7 +173,7 @@ public final class StoreQueueMembership implements AutoCloseable {
 
 	private void leaveLater(String storageKey, MailboxAddress queuedAt, Duration pause) {
 		if (pause.compareTo(LAST_LEAVE_PAUSE) <= 0 && this.repeatedLeaves.tryAcquire()) {
-			this.threads.workLater(() -> {
+			this.threads.scheduleWork(() -> {
 				this.repeatedLeaves.release();
 				leave(storageKey, queuedAt, false, pause.multipliedBy(2));
 			}, pause.toNanos());

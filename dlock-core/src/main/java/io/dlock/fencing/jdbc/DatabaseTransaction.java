@@ -40,8 +40,9 @@ final class DatabaseTransaction {
 	}
 
 	/**
-	 * A connection in auto-commit mode takes part in a transaction of something else. One
-	 * that is not may come from a pool whose connections never are.
+	 * A connection in auto-commit mode takes part in no transaction of this database,
+	 * although the thread has one. A pool may also turn auto-commit off for all its
+	 * connections, so that the mode alone does not tell.
 	 */
 	boolean isActive() {
 		return TransactionSynchronizationManager.isActualTransactionActive()
@@ -49,7 +50,8 @@ final class DatabaseTransaction {
 	}
 
 	/**
-	 * JTA begins its transactions on no connection.
+	 * Whether the transaction of the thread is that of another database. A transaction of
+	 * JTA belongs to no particular connection, and so to none of them.
 	 */
 	private boolean isInOneOfAnother() {
 		for (Object key : List.copyOf(TransactionSynchronizationManager.getResourceMap().keySet())) {
@@ -61,8 +63,9 @@ final class DatabaseTransaction {
 	}
 
 	/**
-	 * JPA and Hibernate lend the connection of their transaction; what only follows the
-	 * end of a transaction is synchronized with it.
+	 * Whether the transaction of the thread is one of this database. The connection that
+	 * JPA or Hibernate lends is not marked as synchronized. One that was merely opened
+	 * during a transaction of something else is marked, but has no transaction itself.
 	 */
 	private static boolean isIn(DataSourceTransactionManager transactions) {
 		DataSource dataSource = Objects.requireNonNull(transactions.getDataSource());

@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
-import io.dlock.store.jdbc.LockPlaces.Place;
+import io.dlock.store.jdbc.ConnectionSlots.Slot;
 import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
  * Ends the sessions of connections that were dropped without an answer: the database may
  * continue to execute in them, for as long as a commit takes, even after the client has
- * disconnected. Each session keeps its place until the database confirms its end, so that
+ * disconnected. Each session keeps its slot until the database confirms its end, so that
  * a slow database is not flooded with sessions. Drivers can cancel a statement, but do
  * not report whether the session still exists.
  */
@@ -56,7 +56,7 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final Map<String, Place> abandoned = new HashMap<>();
+	private final Map<String, Slot> abandoned = new HashMap<>();
 
 	private @Nullable Thread thread;
 
@@ -111,9 +111,9 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	/**
 	 * End a session in the background.
 	 * @param session the session
-	 * @param place the place that the session keeps as long as it exists
+	 * @param slot the slot that the session keeps as long as it exists
 	 */
-	void add(String session, Place place) {
+	void add(String session, Slot slot) {
 		if (session.isEmpty()) {
 			return;
 		}
@@ -125,11 +125,11 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 			if (this.thread == null) {
 				this.thread = start();
 			}
-			place.keep();
-			this.abandoned.put(session, place);
+			slot.keep();
+			this.abandoned.put(session, slot);
 		}
 		catch (OutOfMemoryError ex) {
-			// without a thread the place would never come back
+			// without a thread the slot would never come back
 			logger.debug("No thread could be started", ex);
 		}
 		finally {
@@ -213,9 +213,9 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 	private void gone(String session) {
 		this.lock.lock();
 		try {
-			Place place = this.abandoned.remove(session);
-			if (place != null) {
-				place.giveBack();
+			Slot slot = this.abandoned.remove(session);
+			if (slot != null) {
+				slot.giveBack();
 			}
 		}
 		finally {

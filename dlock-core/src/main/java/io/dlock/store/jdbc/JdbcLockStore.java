@@ -31,7 +31,7 @@ import io.dlock.store.jdbc.dialect.LockAcquire;
 import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.LockMembers;
 import io.dlock.store.jdbc.dialect.LockQueue;
-import io.dlock.store.jdbc.dialect.RowHold;
+import io.dlock.store.jdbc.dialect.RowLock;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
 /**
@@ -257,10 +257,10 @@ public final class JdbcLockStore implements LockStore {
 	 * @return whether the owner holds the key by the clock of the database
 	 * @throws StoreException if there is no answer
 	 */
-	public boolean hold(Connection connection, String key, String owner) {
+	public boolean lockRow(Connection connection, String key, String owner) {
 		try {
-			return new RowHold(this.connections.dialect(), connection, this.settings.commandTimeout())
-				.hold(StorageKey.of(key), owner);
+			return new RowLock(this.connections.dialect(), connection, this.settings.commandTimeout())
+				.lock(StorageKey.of(key), owner);
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.translate("lock the row of a lock", ex);

@@ -20,7 +20,7 @@ import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreQuarantinedException;
-import io.dlock.store.jdbc.LockPlaces.Place;
+import io.dlock.store.jdbc.ConnectionSlots.Slot;
 import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.SqlErrors;
 
@@ -75,27 +75,27 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private <T> T execute(boolean renewal, String operation, Work<T> work) {
-		try (Place place = this.databases.open().enter(renewal)) {
-			// the pool may have been replaced while this call waited for its place
-			return execute(this.databases.open(), place, renewal, operation, work);
+		try (Slot slot = this.databases.open().enter(renewal)) {
+			// the pool may have been replaced while this call waited for its slot
+			return execute(this.databases.open(), slot, renewal, operation, work);
 		}
 	}
 
-	private <T> T execute(LockDatabase current, Place place, boolean renewal, String operation, Work<T> work) {
+	private <T> T execute(LockDatabase current, Slot slot, boolean renewal, String operation, Work<T> work) {
 		try (AutoCommitConnection connection = connect(current, renewal)) {
-			return run(current, place, connection.get(), operation, work);
+			return run(current, slot, connection.get(), operation, work);
 		}
 	}
 
-	private <T> T run(LockDatabase current, Place place, Connection connection, String operation, Work<T> work) {
+	private <T> T run(LockDatabase current, Slot slot, Connection connection, String operation, Work<T> work) {
 		String session = identify(current, connection);
 		try {
 			T result = repeatOnConflict(current.dialect(), connection, work);
-			place.answered();
+			slot.answered();
 			return result;
 		}
 		catch (StoreException ex) {
-			place.answered();
+			slot.answered();
 			if (ex instanceof StoreQuarantinedException quarantined) {
 				noteQuarantine(quarantined.remaining());
 			}
@@ -104,11 +104,11 @@ final class LockConnections implements AutoCloseable {
 		catch (SQLException ex) {
 			StoreException failure = SqlErrors.translate(operation, ex);
 			if (failure.effect() == Effect.UNKNOWN) {
-				this.abandoned.add(session, place);
+				this.abandoned.add(session, slot);
 				LockPools.evict(current.dataSource(), connection);
 			}
 			else {
-				place.answered();
+				slot.answered();
 				leaveIfReadOnly(current, connection, ex);
 			}
 			throw failure;
@@ -124,7 +124,7 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private String identify(LockDatabase current, Connection connection) {
-		if (current.places() == null) {
+		if (current.slots() == null) {
 			return "";
 		}
 		try {
@@ -146,7 +146,7 @@ final class LockConnections implements AutoCloseable {
 			return;
 		}
 		boolean first = isFirstInItsPeriod();
-		if (current.places() == null) {
+		if (current.slots() == null) {
 			if (first) {
 				this.evictable.set(LockPools.size(current.dataSource()));
 			}
@@ -166,7 +166,7 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	private Collection<String> endSessions(Collection<String> sessions) {
-		return execute(this.databases.open(), Place.uncounted(), true, "end sessions",
+		return execute(this.databases.open(), Slot.uncounted(), true, "end sessions",
 				(dialect, connection) -> dialect.endSessions(connection, sessions));
 	}
 
@@ -186,8 +186,8 @@ final class LockConnections implements AutoCloseable {
 	}
 
 	/**
-	 * The time left for the work of a call that has a place. Half of the time of a call
-	 * is for the connection, and the time spent on the connection is not available to the
+	 * The time left for the work of a call that has a slot. Half of the time of a call is
+	 * for the connection, and the time spent on the connection is not available to the
 	 * work. At least a quarter is left, because a connection without time for the work is
 	 * useless. A renewal has its whole time, because no caller waits for it.
 	 */
@@ -253,7 +253,7 @@ final class LockConnections implements AutoCloseable {
 	 * @return whether there can be another pool for a mailbox
 	 */
 	boolean areOwn() {
-		return this.databases.open().places() != null;
+		return this.databases.open().slots() != null;
 	}
 
 	Duration commandTimeout() {

@@ -4,7 +4,7 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.store.jdbc.LockPlaces.Place;
+import io.dlock.store.jdbc.ConnectionSlots.Slot;
 import io.dlock.store.jdbc.dialect.LockDialect;
 
 /**
@@ -12,18 +12,18 @@ import io.dlock.store.jdbc.dialect.LockDialect;
  *
  * @param dialect the dialect
  * @param dataSource the source of connections
- * @param places the places among the connections, or {@code null} if the pool belongs to
- * the application
+ * @param slots the slots of the pool, or {@code null} if the pool belongs to the
+ * application
  * @param description the database, for people
  */
-record LockDatabase(LockDialect dialect, DataSource dataSource, @Nullable LockPlaces places, String description) {
+record LockDatabase(LockDialect dialect, DataSource dataSource, @Nullable ConnectionSlots slots, String description) {
 
 	LockDatabase withDataSource(DataSource other) {
-		return new LockDatabase(this.dialect, other, this.places, this.description);
+		return new LockDatabase(this.dialect, other, this.slots, this.description);
 	}
 
-	Place enter(boolean renewal) {
-		return (this.places != null) ? this.places.enter(renewal) : Place.uncounted();
+	Slot enter(boolean renewal) {
+		return (this.slots != null) ? this.slots.enter(renewal) : Slot.uncounted();
 	}
 
 }

@@ -113,7 +113,8 @@ final class LockDatabaseOpener implements AutoCloseable {
 			return current;
 		}
 		if (!tryLockOpening()) {
-			throw new StoreException(Effect.NONE, false, "The lock database does not answer", null);
+			throw new StoreException(Effect.NONE, false,
+					"The lock database does not answer: another thread still opens the first connection", null);
 		}
 		try {
 			current = this.opened;
@@ -152,7 +153,7 @@ final class LockDatabaseOpener implements AutoCloseable {
 	 * short pauses.
 	 */
 	void replaceIfEmpty(LockDatabase current) {
-		if (current.places() == null || !this.opening.tryLock()) {
+		if (current.slots() == null || !this.opening.tryLock()) {
 			return;
 		}
 		try {
@@ -188,7 +189,7 @@ final class LockDatabaseOpener implements AutoCloseable {
 		});
 		try {
 			LockDatabase probed = describe(probe,
-					new LockPlaces(this.settings.poolSize(), this.settings.commandTimeout()));
+					new ConnectionSlots(this.settings.poolSize(), this.settings.commandTimeout()));
 			return withNewPool(probed);
 		}
 		finally {
@@ -229,19 +230,19 @@ final class LockDatabaseOpener implements AutoCloseable {
 		return this.pools.open(1, adaptation);
 	}
 
-	private LockDatabase describe(DataSource dataSource, @Nullable LockPlaces places) {
+	private LockDatabase describe(DataSource dataSource, @Nullable ConnectionSlots slots) {
 		try (Connection connection = dataSource.getConnection()) {
 			DatabaseMetaData metaData = connection.getMetaData();
 			LockDialect dialect = LockDialectSelector.select(metaData, this.settings.table(),
 					this.settings.wakeUp() != WakeUp.POLL, this.settings.quarantine());
-			if (this.settings.wakeUp() == WakeUp.NOTIFY && (places == null || !dialect.notifies())) {
+			if (this.settings.wakeUp() == WakeUp.NOTIFY && (slots == null || !dialect.notifies())) {
 				throw new StoreMisconfiguredException(
 						"The wake-up of waiting processes is 'notify' (dlock.jdbc.wake-up), but "
-								+ ((places == null) ? "the locks have no connections of their own to listen on."
+								+ ((slots == null) ? "the locks have no connections of their own to listen on."
 										: metaData.getDatabaseProductName() + " does not notify its clients."),
 						"Remove the setting, or set it to 'poll'.", null);
 			}
-			return new LockDatabase(dialect, dataSource, places,
+			return new LockDatabase(dialect, dataSource, slots,
 					withoutCredentials(metaData.getURL()) + ", table " + this.settings.table());
 		}
 		catch (SQLException ex) {
@@ -260,7 +261,7 @@ final class LockDatabaseOpener implements AutoCloseable {
 		try {
 			this.closed = true;
 			LockDatabase current = this.opened;
-			if (current != null && current.places() != null) {
+			if (current != null && current.slots() != null) {
 				LockPools.close(current.dataSource());
 			}
 		}

@@ -33,8 +33,8 @@ final class LockPool extends HikariDataSource {
 	}
 
 	/**
-	 * A caller that turns this class into its superclass itself cannot be linked without
-	 * HikariCP on the class path.
+	 * Create a pool. The return type is that of HikariCP: a caller that assigned a
+	 * {@code LockPool} to it could not be linked without HikariCP on the class path.
 	 */
 	static HikariDataSource create(HikariConfig config) {
 		return new LockPool(config);

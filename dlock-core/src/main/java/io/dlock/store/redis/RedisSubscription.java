@@ -142,7 +142,7 @@ final class RedisSubscription implements Mailbox {
 	 * refuses when it is to be opened again. Silence counts while beats are sent.
 	 */
 	private void openIfDead() {
-		if (!this.connections.giveSubscriptionsUp()
+		if (!this.connections.dropsRefusedSubscriptions()
 				|| System.nanoTime() - this.lastMessage < longestSilence().multipliedBy(2).toNanos()) {
 			return;
 		}

@@ -27,9 +27,9 @@ class EngineThreadsTests {
 		CompletableFuture<Void> told = new CompletableFuture<>();
 		try (EngineThreads threads = new EngineThreads()) {
 			for (int i = 0; i < EngineThreads.CALLBACKS; i++) {
-				threads.callback(done::join);
+				threads.executeCallback(done::join);
 			}
-			threads.listener(() -> told.complete(null));
+			threads.notifyListener(() -> told.complete(null));
 			assertThat(told).succeedsWithin(Patience.EVENTUALLY);
 			done.complete(null);
 		}
@@ -46,9 +46,9 @@ class EngineThreadsTests {
 			}
 			return new Thread(task);
 		})) {
-			threads.callback(done::join);
+			threads.executeCallback(done::join);
 			noThreads.set(true);
-			threads.listener(() -> told.complete(null));
+			threads.notifyListener(() -> told.complete(null));
 			done.complete(null);
 			assertThat(told).succeedsWithin(Patience.EVENTUALLY);
 		}
@@ -58,7 +58,7 @@ class EngineThreadsTests {
 	void listenerThatWaitsForTheEventsDoesNotWaitForItself() {
 		CompletableFuture<Void> waited = new CompletableFuture<>();
 		try (EngineThreads threads = new EngineThreads()) {
-			threads.event(() -> {
+			threads.publishEvent(() -> {
 				threads.awaitEvents(Duration.ofHours(1));
 				waited.complete(null);
 			});
@@ -77,7 +77,7 @@ class EngineThreadsTests {
 			caller.setContextClassLoader(loader);
 			CompletableFuture<String> seen = new CompletableFuture<>();
 			CompletableFuture<ClassLoader> seenLoader = new CompletableFuture<>();
-			threads.callback(() -> {
+			threads.executeCallback(() -> {
 				seenLoader.complete(Thread.currentThread().getContextClassLoader());
 				seen.complete(String.valueOf(user.get()));
 			});

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 import io.dlock.engine.concurrent.MachineClock;
-import io.dlock.engine.concurrent.SharedAlarm;
+import io.dlock.engine.concurrent.Alarm;
 import io.dlock.store.LockStore;
 
 /**
@@ -15,7 +15,7 @@ public final class LeaseInternals {
 	private LeaseInternals() {
 	}
 
-	public static Revoker revoker(LockStore store, MachineClock clock, SharedAlarm.Scheduler scheduler,
+	public static Revoker revoker(LockStore store, MachineClock clock, Alarm.Scheduler scheduler,
 			Consumer<Runnable> thread, Duration commandTimeout) {
 		return new Revoker(store, clock, scheduler, thread, commandTimeout);
 	}

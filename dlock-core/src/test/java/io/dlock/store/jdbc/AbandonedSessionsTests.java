@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
-import io.dlock.store.jdbc.LockPlaces.Place;
+import io.dlock.store.jdbc.ConnectionSlots.Slot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -28,8 +28,8 @@ class AbandonedSessionsTests {
 	/** Zero: each attempt that fails has waited for an answer. */
 	private Duration timeout = Duration.ZERO;
 
-	/** One place for a call that is no renewal. */
-	private final LockPlaces places = new LockPlaces(2, PAUSE);
+	/** One slot for a call that is no renewal. */
+	private final ConnectionSlots slots = new ConnectionSlots(2, PAUSE);
 
 	/**
 	 * Each attempt without an answer leaves another session behind.
@@ -37,7 +37,7 @@ class AbandonedSessionsTests {
 	@Test
 	void d1AttemptsWithoutAnAnswerBecomeRare() {
 		try (AbandonedSessions sessions = failing(Effect.UNKNOWN, false, PAUSE)) {
-			sessions.add("1", Place.uncounted());
+			sessions.add("1", Slot.uncounted());
 			Awaitility.await()
 				.during(PAUSE.multipliedBy(200))
 				.untilAsserted(() -> assertThat(this.attempts.get()).isBetween(1, 8));
@@ -47,26 +47,26 @@ class AbandonedSessionsTests {
 	@Test
 	void d1AttemptsWithoutAConnectionGoOn() {
 		try (AbandonedSessions sessions = failing(Effect.NONE, false, PAUSE)) {
-			sessions.add("1", Place.uncounted());
+			sessions.add("1", Slot.uncounted());
 			Awaitility.await().until(() -> this.attempts.get() > 100);
 		}
 	}
 
 	/**
 	 * A proxy, or a restart of the server, resets one connection after the other, while
-	 * all places belong to sessions that are gone.
+	 * all slots belong to sessions that are gone.
 	 */
 	@Test
 	void d1AttemptsOnConnectionsThatBreakGoOn() {
 		this.timeout = Duration.ofHours(1);
 		try (AbandonedSessions sessions = failing(Effect.UNKNOWN, false, PAUSE)) {
-			sessions.add("1", Place.uncounted());
+			sessions.add("1", Slot.uncounted());
 			Awaitility.await().until(() -> this.attempts.get() > 100);
 		}
 	}
 
 	@Test
-	void d1SessionKeepsItsPlaceUntilItIsGone() {
+	void d1SessionKeepsItsSlotUntilItIsGone() {
 		Set<String> existing = ConcurrentHashMap.newKeySet();
 		try (AbandonedSessions sessions = asking((asked) -> asked.stream().filter(existing::contains).toList())) {
 			for (String session : List.of("1", "2")) {
@@ -74,9 +74,9 @@ class AbandonedSessionsTests {
 				abandon(sessions, session);
 				int before = this.attempts.get();
 				Awaitility.await().until(() -> this.attempts.get() > before + 2);
-				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false));
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.slots.enter(false));
 				existing.remove(session);
-				awaitFreePlace();
+				awaitFreeSlot();
 			}
 		}
 	}
@@ -86,7 +86,7 @@ class AbandonedSessionsTests {
 		Duration pause = PAUSE.multipliedBy(10);
 		try (AbandonedSessions sessions = asking((asked) -> asked, pause)) {
 			long begin = System.nanoTime();
-			sessions.add("1", Place.uncounted());
+			sessions.add("1", Slot.uncounted());
 			Awaitility.await()
 				.until(() -> this.attempts.get() > 0 && System.nanoTime() - begin > pause.multipliedBy(10).toNanos());
 			int asked = this.attempts.get();
@@ -98,18 +98,18 @@ class AbandonedSessionsTests {
 	 * A user without the right to end a session would have no lock any more.
 	 */
 	@Test
-	void d1SessionWhoseEndCanNeverBeConfirmedGivesItsPlaceBack() {
+	void d1SessionWhoseEndCanNeverBeConfirmedGivesItsSlotBack() {
 		try (AbandonedSessions sessions = failing(Effect.NONE, true, PAUSE)) {
 			abandon(sessions, "1");
-			awaitFreePlace();
+			awaitFreeSlot();
 		}
 	}
 
 	@Test
-	void d1SessionThatTheServerCannotNameGivesItsPlaceBack() {
+	void d1SessionThatTheServerCannotNameGivesItsSlotBack() {
 		try (AbandonedSessions sessions = failing(Effect.NONE, false, PAUSE)) {
 			abandon(sessions, "");
-			this.places.enter(false).close();
+			this.slots.enter(false).close();
 			assertThat(this.attempts).hasValue(0);
 		}
 	}
@@ -123,7 +123,7 @@ class AbandonedSessionsTests {
 			return List.of();
 		})) {
 			abandon(sessions, "1");
-			awaitFreePlace();
+			awaitFreeSlot();
 		}
 	}
 
@@ -131,7 +131,7 @@ class AbandonedSessionsTests {
 	void closeEndsTheThreadDuringItsPause() {
 		Set<Thread> before = threads();
 		try (AbandonedSessions sessions = failing(Effect.UNKNOWN, false, Duration.ofHours(1))) {
-			sessions.add("1", Place.uncounted());
+			sessions.add("1", Slot.uncounted());
 			Awaitility.await().until(() -> this.attempts.get() == 1);
 		}
 		Awaitility.await().until(() -> before.containsAll(threads()));
@@ -144,13 +144,13 @@ class AbandonedSessionsTests {
 	}
 
 	private void abandon(AbandonedSessions sessions, String session) {
-		try (Place place = this.places.enter(false)) {
-			sessions.add(session, place);
+		try (Slot slot = this.slots.enter(false)) {
+			sessions.add(session, slot);
 		}
 	}
 
-	private void awaitFreePlace() {
-		Awaitility.await().ignoreException(StoreException.class).untilAsserted(() -> this.places.enter(false).close());
+	private void awaitFreeSlot() {
+		Awaitility.await().ignoreException(StoreException.class).untilAsserted(() -> this.slots.enter(false).close());
 	}
 
 	private AbandonedSessions failing(Effect effect, boolean permanent, Duration longestPause) {

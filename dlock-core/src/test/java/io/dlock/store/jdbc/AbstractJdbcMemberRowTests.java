@@ -272,19 +272,19 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		CompletableFuture<Boolean> released;
 		try (Connection connection = this.pool.getConnection()) {
 			connection.setAutoCommit(false);
-			assertThat(this.store.hold(connection, this.key, "+b")).isFalse();
-			assertThat(this.store.hold(connection, this.key, "a")).isFalse();
-			assertThat(this.store.hold(connection, "another", "+a")).isFalse();
-			assertThat(this.store.hold(connection, this.key, "+a")).isTrue();
+			assertThat(this.store.lockRow(connection, this.key, "+b")).isFalse();
+			assertThat(this.store.lockRow(connection, this.key, "a")).isFalse();
+			assertThat(this.store.lockRow(connection, "another", "+a")).isFalse();
+			assertThat(this.store.lockRow(connection, this.key, "+a")).isTrue();
 			released = CompletableFuture.supplyAsync(() -> this.store.release(this.key, "+a"));
-			assertThat(this.store.hold(connection, this.key, "+a")).isTrue();
+			assertThat(this.store.lockRow(connection, this.key, "+a")).isTrue();
 			connection.commit();
 			connection.setAutoCommit(true);
 		}
 		assertThat(released.get(Patience.COMMAND.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		try (Connection connection = this.pool.getConnection()) {
 			connection.setAutoCommit(false);
-			assertThat(this.store.hold(connection, this.key, "+a")).isFalse();
+			assertThat(this.store.lockRow(connection, this.key, "+a")).isFalse();
 			connection.rollback();
 			connection.setAutoCommit(true);
 		}
@@ -299,8 +299,8 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		renewals.forEach((each) -> granted(this.store.acquire(command(each.key(), each.owner(), 5, null))));
 		try (Connection connection = this.pool.getConnection()) {
 			connection.setAutoCommit(false);
-			assertThat(this.store.hold(connection, "a", "+a")).isTrue();
-			assertThat(this.store.hold(connection, "b", "+b")).isTrue();
+			assertThat(this.store.lockRow(connection, "a", "+a")).isTrue();
+			assertThat(this.store.lockRow(connection, "b", "+b")).isTrue();
 			Awaitility.await().until(() -> impatient.renew(renewals).get(2) == RenewResult.RENEWED);
 			assertThat(impatient.renew(renewals).subList(0, 2)).isSubsetOf(RenewResult.UNKNOWN, RenewResult.NOT_SENT);
 			connection.rollback();

@@ -141,7 +141,7 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 	}
 
 	/**
-	 * Found by the torture bed: a call that had waited for a place among the connections
+	 * Found by the torture bed: a call that had waited for a slot among the connections
 	 * waited as long again for the connection.
 	 */
 	@Test

@@ -72,11 +72,11 @@ class CongestedConnectionsIntegrationTests {
 	}
 
 	/**
-	 * A call for a row that another session has locked keeps the only place for longer
-	 * than half of the command timeout, which was once the longest wait for a place.
+	 * A call for a row that another session has locked keeps the only slot for longer
+	 * than half of the command timeout, which was once the longest wait for a slot.
 	 */
 	@Test
-	void a5PlaceIsWaitedForAsLongAsACallMayTake() throws Exception {
+	void a5SlotIsWaitedForAsLongAsACallMayTake() throws Exception {
 		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
 			// on a busy machine the server may be too late
 			MachineWatch.repeatIfLate(() -> {
@@ -92,7 +92,7 @@ class CongestedConnectionsIntegrationTests {
 	}
 
 	@Test
-	void a5CallThatFindsNoPlaceWhileTheDatabaseAnswersIsCongestedAndNotFailed() throws Exception {
+	void a5CallThatFindsNoSlotWhileTheDatabaseAnswersIsCongestedAndNotFailed() throws Exception {
 		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
 			MachineWatch.repeatIfLate(() -> assertCongested(failuresOfFourCalls(store)));
 			blocker.rollback();
@@ -133,7 +133,7 @@ class CongestedConnectionsIntegrationTests {
 	}
 
 	@Test
-	void a5BatchThatFindsNoPlaceIsCongestedAndNotUnanswered() throws Exception {
+	void a5BatchThatFindsNoSlotIsCongestedAndNotUnanswered() throws Exception {
 		AcquireCommand command = new AcquireCommand(this.key, "b", Duration.ofMinutes(1), "", "");
 		try (JdbcLockStore store = store(TIMEOUT); Connection blocker = lockRow(store)) {
 			MachineWatch.repeatIfLate(() -> assertCongested(failuresOfFourBatches(store, command)));

@@ -177,8 +177,8 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	/**
-	 * The one place is never free, so that only the answer to the first call says that
-	 * the database works.
+	 * The one slot is never free, so that only the answer to the first call says that the
+	 * database works.
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })

@@ -86,7 +86,7 @@ class LockedRowIntegrationTests {
 			store.verify();
 			assertThat(acquire(store, "first", Duration.ofSeconds(3))).isInstanceOf(Granted.class);
 			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
-				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
+				assertThat(store.lockRow(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
 				Awaitility.await().until(() -> store.find(this.key).isEmpty());
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(impatient, "second", LEASE));
 			});
@@ -100,17 +100,17 @@ class LockedRowIntegrationTests {
 		try (HikariDataSource pool = pool(database); JdbcLockStore store = store(pool)) {
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
 			assertThat(transaction.<Boolean>execute(
-					(status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "another owner")))
+					(status) -> store.lockRow(store.connectionOf(status).orElseThrow(), this.key, "another owner")))
 				.isFalse();
 			acquire(store, "first", Duration.ofMillis(300));
 			Awaitility.await().until(() -> store.find(this.key).isEmpty());
-			assertThat(transaction
-				.<Boolean>execute((status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")))
+			assertThat(transaction.<Boolean>execute(
+					(status) -> store.lockRow(store.connectionOf(status).orElseThrow(), this.key, "first")))
 				.as("expired")
 				.isFalse();
 			acquire(store, "second", LEASE);
-			assertThat(transaction
-				.<Boolean>execute((status) -> store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")))
+			assertThat(transaction.<Boolean>execute(
+					(status) -> store.lockRow(store.connectionOf(status).orElseThrow(), this.key, "first")))
 				.as("held by another owner")
 				.isFalse();
 		}
@@ -125,7 +125,7 @@ class LockedRowIntegrationTests {
 			acquire(store, "first", LEASE);
 			List<RenewCommand> renewal = List.of(new RenewCommand(this.key, "first", LEASE));
 			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
-				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
+				assertThat(store.lockRow(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
 				assertThat(impatient.renew(renewal)).containsExactly(RenewResult.UNKNOWN);
 			});
 			assertThat(store.renew(renewal)).containsExactly(RenewResult.RENEWED);
@@ -140,7 +140,7 @@ class LockedRowIntegrationTests {
 			acquire(store, "first", LEASE);
 			transaction(pool, TransactionDefinition.ISOLATION_DEFAULT).executeWithoutResult((status) -> {
 				Connection connection = store.connectionOf(status).orElseThrow();
-				assertThat(store.hold(connection, this.key, "first")).isTrue();
+				assertThat(store.lockRow(connection, this.key, "first")).isTrue();
 				try (Statement statement = connection.createStatement()) {
 					assertThat(statement.getQueryTimeout()).isZero();
 				}
@@ -173,11 +173,11 @@ class LockedRowIntegrationTests {
 						.containsExactly(RenewResult.RENEWED))
 					.join();
 				if (database.platform().equals("mysql")) {
-					assertThat(store.hold(connection, this.key, "first")).isTrue();
+					assertThat(store.lockRow(connection, this.key, "first")).isTrue();
 				}
 				else {
 					assertThatExceptionOfType(StoreException.class)
-						.isThrownBy(() -> store.hold(connection, this.key, "first"));
+						.isThrownBy(() -> store.lockRow(connection, this.key, "first"));
 					status.setRollbackOnly();
 				}
 			});
@@ -219,9 +219,9 @@ class LockedRowIntegrationTests {
 			acquire(store, "first", LEASE);
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
 			transaction.executeWithoutResult((status) -> {
-				assertThat(store.hold(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
+				assertThat(store.lockRow(store.connectionOf(status).orElseThrow(), this.key, "first")).isTrue();
 				assertThat(CompletableFuture.supplyAsync(() -> transaction.<Boolean>execute(
-						(other) -> impatient.hold(impatient.connectionOf(other).orElseThrow(), this.key, "first"))))
+						(other) -> impatient.lockRow(impatient.connectionOf(other).orElseThrow(), this.key, "first"))))
 					.failsWithin(Patience.EVENTUALLY)
 					.withThrowableThat()
 					.withCauseInstanceOf(StoreException.class);

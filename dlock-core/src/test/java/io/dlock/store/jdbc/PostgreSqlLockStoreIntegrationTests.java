@@ -164,10 +164,10 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 
 	/**
 	 * A pool that is empty for two command timeouts is replaced, while calls wait for
-	 * their places.
+	 * their slots.
 	 */
 	@Test
-	void callThatWaitedForItsPlaceUsesTheNewPool() throws Exception {
+	void callThatWaitedForItsSlotUsesTheNewPool() throws Exception {
 		Queue<String> failures = new ConcurrentLinkedQueue<>();
 		AtomicBoolean stopped = new AtomicBoolean();
 		try (TcpProxy proxy = TcpProxy.to(this.database.host(), this.database.port());

@@ -103,7 +103,7 @@ class RedisAcknowledgementStartIntegrationTests extends AbstractRedisAcknowledge
 	@Test
 	void clientThatIsNotKnownFailsTheStart() {
 		LettuceConnectionFactory lettuce = LettuceFactories.create(this.master.host(), this.master.port());
-		try (RedisLockStore store = new RedisLockStore(new SharedConnectionsTests.UnknownFactory(lettuce),
+		try (RedisLockStore store = new RedisLockStore(new ApplicationConnectionsTests.UnknownFactory(lettuce),
 				RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND).withAcknowledgement(BY_ONE))) {
 			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 				.withMessageContaining("Use Lettuce or Jedis");

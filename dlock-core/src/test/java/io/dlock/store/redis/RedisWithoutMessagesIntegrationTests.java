@@ -28,7 +28,7 @@ import io.dlock.store.Mailbox;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoreException;
 import io.dlock.store.redis.RedisClusterIntegrationTests.Client;
-import io.dlock.store.redis.SharedConnectionsTests.UnknownFactory;
+import io.dlock.store.redis.ApplicationConnectionsTests.UnknownFactory;
 import io.dlock.store.redis.connection.RedisConnectionsFactory;
 import io.dlock.test.CapturedLog;
 import io.dlock.test.DocsPage;

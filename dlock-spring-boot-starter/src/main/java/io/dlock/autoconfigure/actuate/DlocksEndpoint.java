@@ -51,7 +51,7 @@ public final class DlocksEndpoint {
 
 	private final DlocksEndpointProperties properties;
 
-	private final ForcedReleases releases;
+	private final ForcedReleaseHandler releases;
 
 	private final HiddenKeys hidden;
 
@@ -61,7 +61,7 @@ public final class DlocksEndpoint {
 		this.instance = (registry != null) ? registry.settings().instance() : "unknown";
 		this.properties = properties;
 		this.hidden = hidden;
-		this.releases = new ForcedReleases(this.console, properties, audit);
+		this.releases = new ForcedReleaseHandler(this.console, properties, audit);
 	}
 
 	/**
@@ -92,7 +92,7 @@ public final class DlocksEndpoint {
 					list(search, limit(limit), shown), shown ? UnaryOperator.identity() : this.hidden::hide));
 		}
 		catch (IllegalArgumentException ex) {
-			return ForcedReleases.invalid(ex);
+			return ForcedReleaseHandler.invalid(ex);
 		}
 	}
 
@@ -199,7 +199,7 @@ public final class DlocksEndpoint {
 			return this.releases.releaseAll(securityContext, required("instance", instance));
 		}
 		catch (IllegalArgumentException ex) {
-			return ForcedReleases.invalid(ex);
+			return ForcedReleaseHandler.invalid(ex);
 		}
 	}
 

@@ -98,7 +98,7 @@ final class H2LockSql {
 			FETCH FIRST %6$s ROWS ONLY
 			""";
 
-	private static final String HOLD = """
+	private static final String LOCK_ROW = """
 			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > %2$s FOR UPDATE
 			""";
 
@@ -124,7 +124,7 @@ final class H2LockSql {
 			VALUES (?, %8$s, ?, %8$s, ?, ?, ?, ?, ?, 0)
 			""";
 
-	private static final String HOLD_MEMBERS = """
+	private static final String LOCK_MEMBERS_ROW = """
 			SELECT %3$s, members FROM %1$s WHERE lock_key = ? AND owner = '+' FOR UPDATE
 			""";
 
@@ -152,11 +152,11 @@ final class H2LockSql {
 			case AVAILABLE -> AVAILABLE;
 			case AVAILABLE_TO_MEMBER -> AVAILABLE_TO_MEMBER;
 			case SWEEP -> SWEEP;
-			case HOLD -> HOLD;
+			case LOCK_ROW -> LOCK_ROW;
 			case RECORD -> RECORD;
 			case REPLACE -> REPLACE;
 			case INSERT -> INSERT;
-			case HOLD_MEMBERS -> HOLD_MEMBERS;
+			case LOCK_MEMBERS_ROW -> LOCK_MEMBERS_ROW;
 		};
 		return template.formatted(table, NOW, NOW_MICROS, TEXT, LockStatement.FULL_QUEUE, LockStatement.SWEEP_BATCH,
 				UNTIL_MICROS, TIME);

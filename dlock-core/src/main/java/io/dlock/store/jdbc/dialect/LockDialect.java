@@ -27,7 +27,7 @@ import io.dlock.store.jdbc.dialect.DueLease.Holding;
 /**
  * The operations of the locks on one kind of database. Each decision is one statement
  * that reads the database's clock when it has the row, and binds no time of this machine.
- * Except for {@link RowHold}, each connection is in auto-commit mode.
+ * Except for {@link RowLock}, each connection is in auto-commit mode.
  */
 public abstract class LockDialect {
 

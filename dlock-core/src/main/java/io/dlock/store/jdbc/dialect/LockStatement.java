@@ -81,7 +81,7 @@ enum LockStatement {
 	/**
 	 * Answers one row, which it locks, if the owner holds the key. Binds key, owner.
 	 */
-	HOLD,
+	LOCK_ROW,
 
 	/**
 	 * Answers one row: now_micros, and, unless there is no such key, owner, until_micros,
@@ -106,7 +106,7 @@ enum LockStatement {
 	 * Answers now_micros and members of a key that members hold, and locks the row. Binds
 	 * key.
 	 */
-	HOLD_MEMBERS;
+	LOCK_MEMBERS_ROW;
 
 	/** How many rows one {@link #SWEEP} removes at most. */
 	static final int SWEEP_BATCH = 1000;

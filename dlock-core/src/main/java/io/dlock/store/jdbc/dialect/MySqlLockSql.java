@@ -143,7 +143,7 @@ final class MySqlLockSql {
 			) free STRAIGHT_JOIN %1$s l FORCE INDEX (PRIMARY) ON l.lock_key = free.lock_key
 			""";
 
-	private static final String HOLD = """
+	private static final String LOCK_ROW = """
 			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > UTC_TIMESTAMP(6) FOR UPDATE
 			""";
 
@@ -169,7 +169,7 @@ final class MySqlLockSql {
 			VALUES (?, %8$s, ?, %8$s, ?, ?, ?, ?, ?, 0)
 			""";
 
-	private static final String HOLD_MEMBERS = """
+	private static final String LOCK_MEMBERS_ROW = """
 			SELECT %2$s, members FROM %1$s WHERE lock_key = ? AND owner = '+' FOR UPDATE
 			""";
 
@@ -197,11 +197,11 @@ final class MySqlLockSql {
 			case AVAILABLE -> AVAILABLE;
 			case AVAILABLE_TO_MEMBER -> AVAILABLE_TO_MEMBER;
 			case SWEEP -> SWEEP;
-			case HOLD -> HOLD;
+			case LOCK_ROW -> LOCK_ROW;
 			case RECORD -> RECORD;
 			case REPLACE -> REPLACE;
 			case INSERT -> INSERT;
-			case HOLD_MEMBERS -> HOLD_MEMBERS;
+			case LOCK_MEMBERS_ROW -> LOCK_MEMBERS_ROW;
 		};
 		return template.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE, LockStatement.FULL_QUEUE,
 				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME);

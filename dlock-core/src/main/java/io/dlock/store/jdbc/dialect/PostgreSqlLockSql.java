@@ -171,7 +171,7 @@ final class PostgreSqlLockSql {
 			  LIMIT %6$s FOR UPDATE SKIP LOCKED)
 			""";
 
-	private static final String HOLD = """
+	private static final String LOCK_ROW = """
 			SELECT 1 FROM %1$s WHERE lock_key = ? AND owner = ? AND lease_until > clock_timestamp() FOR UPDATE
 			""";
 
@@ -204,7 +204,7 @@ final class PostgreSqlLockSql {
 			ON CONFLICT (lock_key) DO NOTHING
 			""";
 
-	private static final String HOLD_MEMBERS = """
+	private static final String LOCK_MEMBERS_ROW = """
 			SELECT %2$s, members FROM %1$s WHERE lock_key = ? AND owner = '+' FOR UPDATE
 			""";
 
@@ -244,11 +244,11 @@ final class PostgreSqlLockSql {
 			case AVAILABLE -> AVAILABLE;
 			case AVAILABLE_TO_MEMBER -> AVAILABLE_TO_MEMBER;
 			case SWEEP -> SWEEP;
-			case HOLD -> HOLD;
+			case LOCK_ROW -> LOCK_ROW;
 			case RECORD -> RECORD;
 			case REPLACE -> REPLACE;
 			case INSERT -> INSERT;
-			case HOLD_MEMBERS -> HOLD_MEMBERS;
+			case LOCK_MEMBERS_ROW -> LOCK_MEMBERS_ROW;
 		};
 		return format(template, table, notifies);
 	}

@@ -31,9 +31,9 @@ final class PostgreSqlQuarantine {
 	private static final String CONFLICT = "40001";
 
 	/**
-	 * A standby has none. The timeline is that of the last checkpoint in
-	 * {@code pg_control_checkpoint()}, which is too late; and planned once with a
-	 * constant position.
+	 * The era of the primary, or {@code NULL} on a standby. The timeline is taken from
+	 * the current position of the log: {@code pg_control_checkpoint()} names that of the
+	 * last checkpoint, which may be the former one.
 	 */
 	private static final String ERA = """
 			(SELECT CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || ' '

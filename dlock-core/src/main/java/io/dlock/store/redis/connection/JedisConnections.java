@@ -95,7 +95,7 @@ final class JedisConnections extends RedisConnections {
 	}
 
 	@Override
-	public boolean giveSubscriptionsUp() {
+	public boolean dropsRefusedSubscriptions() {
 		return true;
 	}
 

@@ -56,10 +56,11 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 
 	/**
 	 * Keeps a channel that is closed during its handshake from being called active.
-	 * Lettuce takes the commands that fail with such a channel for no failure. Its
-	 * watchdog then connects again beside the next attempt: one connection more that
-	 * nothing closes, with a second subscription. If the channel is closed before the
-	 * handshake has failed, the handshake is successful, and there is no next attempt.
+	 * Lettuce does not count the commands that fail with such a channel as a failure. Its
+	 * watchdog then connects again beside the next attempt, which leaves a second
+	 * connection with a second subscription that nothing closes. If the channel is closed
+	 * before the handshake has failed, Lettuce takes the handshake for successful and
+	 * makes no other attempt.
 	 */
 	static final class NoLateHandshake extends ChannelInboundHandlerAdapter {
 

@@ -150,7 +150,7 @@ final class LettuceConnections extends RedisConnections {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw notAnswering(ex);
+			throw new StoreException(Effect.NONE, false, "Interrupted while waiting for a connection to Redis", ex);
 		}
 	}
 

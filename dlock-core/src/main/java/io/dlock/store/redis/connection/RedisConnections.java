@@ -278,10 +278,10 @@ public abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Whether Spring Data gives up a subscription that the server refuses when it is to
-	 * be opened again, and so does not open it when the server would accept it.
+	 * Whether Spring Data drops a subscription if the server refuses to open it again,
+	 * even if the server would accept it later.
 	 */
-	public boolean giveSubscriptionsUp() {
+	public boolean dropsRefusedSubscriptions() {
 		return false;
 	}
 

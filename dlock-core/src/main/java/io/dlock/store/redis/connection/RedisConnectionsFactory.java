@@ -43,7 +43,7 @@ public final class RedisConnectionsFactory {
 			logger.warn("Locks use the application's own Redis connections (" + factory.getClass().getName()
 					+ "), and waiting processes poll: dlock knows the clients Lettuce and Jedis. "
 					+ "Make sure that the command timeout is at most " + commandTimeout.toMillis() + " ms");
-			connections = new SharedConnections(factory, commandTimeout);
+			connections = new ApplicationConnections(factory, commandTimeout);
 		}
 		return connections;
 	}

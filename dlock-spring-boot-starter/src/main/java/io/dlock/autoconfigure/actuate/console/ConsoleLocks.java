@@ -20,6 +20,7 @@ import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor.Lock;
 import io.dlock.autoconfigure.actuate.console.ConsoleDescriptor.Waiter;
 import io.dlock.console.LocalLocks;
 import io.dlock.console.LockKind;
+import io.dlock.engine.lease.Lease;
 
 /**
  * The locks of the store and those of this process, key by key. Where both know a holder,
@@ -33,9 +34,6 @@ final class ConsoleLocks {
 
 	/** For the page of a key that a thousand readers hold. */
 	private static final int SHOWN_OF_A_KEY = 50;
-
-	/** The tokens of one lease of the store, which threads of a process pass on. */
-	private static final long TOKENS_OF_A_LEASE = 1024;
 
 	private final String instance;
 
@@ -57,7 +55,7 @@ final class ConsoleLocks {
 		for (LocalLocks.Held lock : local.held()) {
 			Row row = row(lock.key());
 			row.kind = text(lock.kind());
-			row.local.add(lease(lock.token()));
+			row.local.add(Lease.storeToken(lock.token()));
 			row.holders.add(new Holder(this.instance + " [" + lock.thread() + "]", true, HELD, lock.name(),
 					lock.reason(), Long.toString(lock.token()), seconds(lock.age()),
 					seconds(Duration.between(now, lock.until()))));
@@ -80,7 +78,7 @@ final class ConsoleLocks {
 		for (LockInfo lock : locks) {
 			Row row = row(lock.key());
 			LockKind kind = LockKind.of(lock);
-			if (row.knows(lease(lock.token()), kind)) {
+			if (row.knows(Lease.storeToken(lock.token()), kind)) {
 				continue;
 			}
 			row.kind = text(kind);
@@ -89,10 +87,6 @@ final class ConsoleLocks {
 					Long.toString(lock.token()), seconds(age.plus(listAge)),
 					seconds(Duration.between(lock.since().plus(age), lock.until()).minus(listAge))));
 		}
-	}
-
-	private static long lease(long token) {
-		return Math.floorDiv(token, TOKENS_OF_A_LEASE);
 	}
 
 	private Row row(String key) {

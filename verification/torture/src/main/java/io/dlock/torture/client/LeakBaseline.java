@@ -34,7 +34,7 @@ record LeakBaseline(int live, List<String> threads, Map<String, Integer> objects
 	 * lease is over.
 	 */
 	private static final List<String> UNSETTLED = List.of("io.dlock.engine.lease.Revoker$Revocation",
-			"io.dlock.store.jdbc.LockPlaces$Place");
+			"io.dlock.store.jdbc.ConnectionSlots$Slot");
 
 	/** Longer than the longest lease that is kept. */
 	static final Duration AT_REST = Duration.ofSeconds(75);

@@ -18,11 +18,11 @@ import static org.mockito.Mockito.mock;
 /**
  * The answers to operators.
  */
-class ForcedReleasesTests {
+class ForcedReleaseHandlerTests {
 
 	private final LockConsole console = mock();
 
-	private final ForcedReleases releases = new ForcedReleases(this.console,
+	private final ForcedReleaseHandler releases = new ForcedReleaseHandler(this.console,
 			new DlocksEndpointProperties(Show.ALWAYS, Set.of(), 100, Show.ALWAYS, Set.of()),
 			new ForcedReleaseAudit((event) -> {
 			}));

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * before a renewal is due: an alarm for each lease would wake the timer needlessly, and
  * cost more than the rest of an acquisition.
  */
-public final class SharedAlarm {
+public final class Alarm {
 
 	public static final long NEVER = Long.MAX_VALUE;
 
@@ -38,7 +38,7 @@ public final class SharedAlarm {
 	 * @param clock the clock
 	 * @param onAlarm the action
 	 */
-	public SharedAlarm(Scheduler scheduler, MachineClock clock, Runnable onAlarm) {
+	public Alarm(Scheduler scheduler, MachineClock clock, Runnable onAlarm) {
 		this.scheduler = scheduler;
 		this.clock = clock;
 		this.onAlarm = onAlarm;

@@ -10,9 +10,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 /**
  * The connections of the application, whose client this library does not know.
  */
-final class SharedConnections extends RedisConnections {
+final class ApplicationConnections extends RedisConnections {
 
-	SharedConnections(RedisConnectionFactory factory, Duration commandTimeout) {
+	ApplicationConnections(RedisConnectionFactory factory, Duration commandTimeout) {
 		super(factory, commandTimeout, factory.getClass().getSimpleName());
 	}
 

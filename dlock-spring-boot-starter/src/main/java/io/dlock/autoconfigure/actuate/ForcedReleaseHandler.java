@@ -11,12 +11,13 @@ import io.dlock.LockException;
 import io.dlock.LockInfo;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockList;
+import io.dlock.engine.lease.Lease;
 import io.dlock.store.StorageKey;
 
 /**
  * Takes locks away from their holders if the caller has the right to, and records that.
  */
-final class ForcedReleases {
+final class ForcedReleaseHandler {
 
 	private static final int FORBIDDEN = 403;
 
@@ -25,9 +26,6 @@ final class ForcedReleases {
 	private static final int CONFLICT = 409;
 
 	private static final int NOT_IMPLEMENTED = 501;
-
-	/** The tokens of one lease of the store, which threads of a process pass on. */
-	private static final long TOKENS_OF_A_LEASE = 1024;
 
 	private static final String CONSEQUENCE = "learns of it at its next renewal, and may keep writing "
 			+ "until then, and longer if it does not check its lock: only a fence stops it";
@@ -41,7 +39,7 @@ final class ForcedReleases {
 
 	private final ForcedReleaseAudit audit;
 
-	ForcedReleases(LockConsole console, DlocksEndpointProperties properties, ForcedReleaseAudit audit) {
+	ForcedReleaseHandler(LockConsole console, DlocksEndpointProperties properties, ForcedReleaseAudit audit) {
 		this.console = console;
 		this.properties = properties;
 		this.audit = audit;
@@ -77,8 +75,7 @@ final class ForcedReleases {
 		try {
 			return this.console.findAll(key)
 				.stream()
-				.filter((lock) -> !lock.shared()
-						|| Math.floorDiv(lock.token(), TOKENS_OF_A_LEASE) == Math.floorDiv(token, TOKENS_OF_A_LEASE))
+				.filter((lock) -> !lock.shared() || Lease.storeToken(lock.token()) == Lease.storeToken(token))
 				.findFirst()
 				.orElse(null);
 		}

@@ -16,7 +16,7 @@ import io.dlock.store.LockStore;
  * @param connection the connection of the transaction
  * @param timeout how long to wait for another session that has locked the row
  */
-public record RowHold(LockDialect dialect, Connection connection, Duration timeout) {
+public record RowLock(LockDialect dialect, Connection connection, Duration timeout) {
 
 	/**
 	 * Lock the row.
@@ -25,10 +25,10 @@ public record RowHold(LockDialect dialect, Connection connection, Duration timeo
 	 * @return whether the owner holds the key
 	 * @throws SQLException if there is no answer
 	 */
-	public boolean hold(String storageKey, String owner) throws SQLException {
+	public boolean lock(String storageKey, String owner) throws SQLException {
 		boolean member = LockStore.isMember(owner);
-		LockStatement hold = member ? LockStatement.HOLD_MEMBERS : LockStatement.HOLD;
-		try (PreparedStatement statement = this.dialect.prepare(this.connection, hold)) {
+		LockStatement lock = member ? LockStatement.LOCK_MEMBERS_ROW : LockStatement.LOCK_ROW;
+		try (PreparedStatement statement = this.dialect.prepare(this.connection, lock)) {
 			this.dialect.limitTime(statement, this.timeout);
 			statement.setString(1, storageKey);
 			if (!member) {

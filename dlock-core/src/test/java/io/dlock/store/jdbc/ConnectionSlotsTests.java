@@ -17,11 +17,11 @@ import io.dlock.test.Patience;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class LockPlacesTests {
+class ConnectionSlotsTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
-	private final LockPlaces places = new LockPlaces(2, TIMEOUT);
+	private final ConnectionSlots slots = new ConnectionSlots(2, TIMEOUT);
 
 	private static void awaitMoreThan(Duration time) {
 		long begin = System.nanoTime();
@@ -35,9 +35,9 @@ class LockPlacesTests {
 	@Test
 	void timeWithoutCallsIsNoSilenceOfTheDatabase() {
 		MachineWatch.repeatIfLate(() -> {
-			LockPlaces idle = new LockPlaces(2, TIMEOUT);
+			ConnectionSlots idle = new ConnectionSlots(2, TIMEOUT);
 			awaitMoreThan(TIMEOUT);
-			try (LockPlaces.Place first = idle.enter(false)) {
+			try (ConnectionSlots.Slot first = idle.enter(false)) {
 				Thread slow = new Thread(() -> {
 					awaitMoreThan(TIMEOUT.multipliedBy(3).dividedBy(5));
 					first.answered();
@@ -50,28 +50,28 @@ class LockPlacesTests {
 
 	@Test
 	void callsThatAreNotAnsweredAreASilenceOfTheDatabase() {
-		try (LockPlaces.Place first = this.places.enter(false)) {
+		try (ConnectionSlots.Slot first = this.slots.enter(false)) {
 			awaitMoreThan(TIMEOUT);
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false))
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.slots.enter(false))
 				.isNotInstanceOf(StoreCongestedException.class);
 		}
 	}
 
 	@Test
-	void placeOfARenewalIsFreeForTheNextRenewalOnly() {
-		this.places.enter(true).close();
-		try (LockPlaces.Place other = this.places.enter(false)) {
+	void slotOfARenewalIsFreeForTheNextRenewalOnly() {
+		this.slots.enter(true).close();
+		try (ConnectionSlots.Slot other = this.slots.enter(false)) {
 			other.answered();
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false));
-			this.places.enter(true).close();
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.slots.enter(false));
+			this.slots.enter(true).close();
 		}
 	}
 
 	@Test
-	void renewalWithoutThePlaceOfRenewalsTakesAnother() {
-		try (LockPlaces.Place first = this.places.enter(true)) {
+	void renewalWithoutTheSlotOfRenewalsTakesAnother() {
+		try (ConnectionSlots.Slot first = this.slots.enter(true)) {
 			first.answered();
-			this.places.enter(true).close();
+			this.slots.enter(true).close();
 		}
 	}
 
@@ -79,9 +79,9 @@ class LockPlacesTests {
 	 * A thread that takes one lock after the other would keep this one waiting.
 	 */
 	@Test
-	void placeGoesToTheThreadThatHasWaitedLong() throws InterruptedException {
-		LockPlaces patient = new LockPlaces(2, Patience.COMMAND);
-		LockPlaces.Place first = patient.enter(false);
+	void slotGoesToTheThreadThatHasWaitedLong() throws InterruptedException {
+		ConnectionSlots patient = new ConnectionSlots(2, Patience.COMMAND);
+		ConnectionSlots.Slot first = patient.enter(false);
 		assertThat(orderOf(patient, first, (waiting) -> patient.waitingLong() == 1)).containsExactly("waiting",
 				"again");
 		assertThat(patient.waitingLong()).isZero();
@@ -91,19 +91,19 @@ class LockPlacesTests {
 	 * Otherwise each thread would sleep before each call as soon as one waits.
 	 */
 	@Test
-	void threadThatComesForAFreePlaceOvertakesOneThatHasJustBegunToWait() {
-		LockPlaces patient = new LockPlaces(2, Patience.COMMAND);
+	void threadThatComesForAFreeSlotOvertakesOneThatHasJustBegunToWait() {
+		ConnectionSlots patient = new ConnectionSlots(2, Patience.COMMAND);
 		Awaitility.await()
 			.until(() -> orderOf(patient, patient.enter(false),
 					(waiting) -> waiting.getState() == Thread.State.TIMED_WAITING)
 				.equals(List.of("again", "waiting")));
 	}
 
-	private static List<String> orderOf(LockPlaces places, LockPlaces.Place first, Predicate<Thread> isWaiting)
+	private static List<String> orderOf(ConnectionSlots slots, ConnectionSlots.Slot first, Predicate<Thread> isWaiting)
 			throws InterruptedException {
 		List<String> order = new CopyOnWriteArrayList<>();
 		Thread waiting = new Thread(() -> {
-			try (LockPlaces.Place next = places.enter(false)) {
+			try (ConnectionSlots.Slot next = slots.enter(false)) {
 				next.answered();
 				order.add("waiting");
 			}
@@ -111,7 +111,7 @@ class LockPlacesTests {
 		waiting.start();
 		Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> isWaiting.test(waiting));
 		first.close();
-		try (LockPlaces.Place again = places.enter(false)) {
+		try (ConnectionSlots.Slot again = slots.enter(false)) {
 			again.answered();
 			order.add("again");
 		}
@@ -122,7 +122,7 @@ class LockPlacesTests {
 	@Test
 	void r50InterruptedCallHasNoEffectAndKeepsTheFlag() {
 		Thread.currentThread().interrupt();
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.places.enter(false))
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.slots.enter(false))
 			.returns(Effect.NONE, StoreException::effect);
 		assertThat(Thread.interrupted()).isTrue();
 	}

@@ -13,16 +13,16 @@ import org.slf4j.MDC;
  * @param token the fencing token, or that of each key, or {@code null} to show none
  * @param reason the reason, or {@code null} to show none
  */
-record LogEntries(@Nullable String token, @Nullable String reason) {
+record MdcEntries(@Nullable String token, @Nullable String reason) {
 
 	private static final String TOKEN = "dlock.token";
 
 	private static final String REASON = "dlock.reason";
 
-	static final LogEntries NONE = new LogEntries(null, null);
+	static final MdcEntries NONE = new MdcEntries(null, null);
 
-	static LogEntries of(List<Long> tokens, String reason) {
-		return new LogEntries((tokens.size() == 1) ? tokens.get(0).toString() : joined(tokens), reason);
+	static MdcEntries of(List<Long> tokens, String reason) {
+		return new MdcEntries((tokens.size() == 1) ? tokens.get(0).toString() : joined(tokens), reason);
 	}
 
 	private static String joined(List<Long> tokens) {
@@ -33,10 +33,10 @@ record LogEntries(@Nullable String token, @Nullable String reason) {
 	 * The entries that the log of the calling thread shows now.
 	 * @return the entries
 	 */
-	static LogEntries shown() {
+	static MdcEntries shown() {
 		String token = MDC.get(TOKEN);
 		String reason = MDC.get(REASON);
-		return (token != null || reason != null) ? new LogEntries(token, reason) : NONE;
+		return (token != null || reason != null) ? new MdcEntries(token, reason) : NONE;
 	}
 
 	void show() {

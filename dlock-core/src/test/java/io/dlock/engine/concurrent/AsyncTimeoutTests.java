@@ -19,7 +19,7 @@ import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 
-class AsyncLimitTests {
+class AsyncTimeoutTests {
 
 	private final TurnedClock clock = new TurnedClock();
 
@@ -29,33 +29,33 @@ class AsyncLimitTests {
 
 	private final List<Duration> delays = new ArrayList<>();
 
-	private AsyncLimit limit(Duration waitTime, Duration commandTimeout) {
+	private AsyncTimeout timeout(Duration waitTime, Duration commandTimeout) {
 		given(this.timer.schedule(any(), anyLong())).willAnswer((call) -> {
 			this.tasks.add(call.getArgument(0));
 			this.delays.add(Duration.ofNanos(call.getArgument(1)));
 			return null;
 		});
-		AsyncLimit limit = new AsyncLimit(this.timer, () -> {
+		AsyncTimeout timeout = new AsyncTimeout(this.timer, () -> {
 		});
-		limit.set(Deadline.after(this.clock, waitTime), commandTimeout);
-		return limit;
+		timeout.set(Deadline.after(this.clock, waitTime), commandTimeout);
+		return timeout;
 	}
 
 	@Test
 	void callUnderWayHasATenthOfASecondBeyondTheWaitTime() {
-		AsyncLimit limit = limit(Duration.ofSeconds(10), Duration.ofMillis(50));
-		limit.begin();
+		AsyncTimeout timeout = timeout(Duration.ofSeconds(10), Duration.ofMillis(50));
+		timeout.begin();
 		this.tasks.get(0).run();
 		assertThat(this.delays).containsExactly(Duration.ofSeconds(10), Duration.ofMillis(100));
-		then(this.timer).should(never()).callbackOfTimer(any());
+		then(this.timer).should(never()).executeTimerCallback(any());
 		this.tasks.get(1).run();
-		then(this.timer).should().callbackOfTimer(any());
+		then(this.timer).should().executeTimerCallback(any());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "PT1H, PT1H", "PT0.05S, PT1S" })
 	void tryHasTheTimeOfACallAndASecondAtLeast(Duration commandTimeout, Duration expected) {
-		limit(Duration.ZERO, commandTimeout);
+		timeout(Duration.ZERO, commandTimeout);
 		assertThat(this.delays).containsExactly(expected);
 	}
 
@@ -69,9 +69,9 @@ class AsyncLimitTests {
 		clock.pass(Duration.ofHours(2));
 		CompletableFuture<Void> ended = new CompletableFuture<>();
 		try (EngineThreads threads = new EngineThreads()) {
-			AsyncLimit limit = new AsyncLimit(threads, () -> ended.complete(null));
-			limit.begin();
-			limit.set(deadline, Duration.ofHours(1));
+			AsyncTimeout timeout = new AsyncTimeout(threads, () -> ended.complete(null));
+			timeout.begin();
+			timeout.set(deadline, Duration.ofHours(1));
 			assertThat(ended).succeedsWithin(Patience.EVENTUALLY);
 		}
 	}

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * worker, and otherwise if the store does not answer in time. Each request has the time
  * of a call, also one that does not wait, and asks once.
  */
-public final class AsyncLimit {
+public final class AsyncTimeout {
 
 	/** The time beyond the wait time in which the store may answer the last call. */
-	private static final Duration PATIENCE = Duration.ofMillis(100);
+	private static final Duration GRACE = Duration.ofMillis(100);
 
 	/** The least time for the only call of a request that does not wait. */
-	private static final Duration TRY_PATIENCE = Duration.ofSeconds(1);
+	private static final Duration TRY_GRACE = Duration.ofSeconds(1);
 
 	private final EngineThreads threads;
 
@@ -29,25 +29,25 @@ public final class AsyncLimit {
 	private volatile @Nullable Future<?> scheduled;
 
 	/**
-	 * Create a limit that is not set yet.
+	 * Create a timeout that is not set yet.
 	 * @param threads the timer, and the threads for code of the application
 	 * @param onEnd ends the request
 	 */
-	public AsyncLimit(EngineThreads threads, Runnable onEnd) {
+	public AsyncTimeout(EngineThreads threads, Runnable onEnd) {
 		this.threads = threads;
 		this.onEnd = onEnd;
 	}
 
 	/**
-	 * Set the limit, unless the wait has no end.
+	 * Set the timeout, unless the wait has no end.
 	 * @param deadline the end of the wait
 	 * @param commandTimeout how long a call to the store may take
 	 */
 	public void set(Deadline deadline, Duration commandTimeout) {
 		if (!deadline.isUnlimited()) {
 			long wait = Math.max(0, deadline.remainingNanos());
-			long patience = patienceNanos(deadline, commandTimeout.toNanos());
-			schedule(Math.max(wait, patience), wait + patience);
+			long grace = graceNanos(deadline, commandTimeout.toNanos());
+			schedule(Math.max(wait, grace), wait + grace);
 		}
 	}
 
@@ -55,22 +55,22 @@ public final class AsyncLimit {
 	 * The keys of a set that are requested after the wait time share the time of one
 	 * call.
 	 */
-	private static long patienceNanos(Deadline deadline, long commandTimeout) {
+	private static long graceNanos(Deadline deadline, long commandTimeout) {
 		long late = -deadline.remainingNanos();
 		if (deadline.isImmediate()) {
-			return Math.max(TRY_PATIENCE.toNanos(), commandTimeout);
+			return Math.max(TRY_GRACE.toNanos(), commandTimeout);
 		}
-		return (late < 0) ? PATIENCE.toNanos() : Math.max(PATIENCE.toNanos(), commandTimeout - late);
+		return (late < 0) ? GRACE.toNanos() : Math.max(GRACE.toNanos(), commandTimeout - late);
 	}
 
-	private void schedule(long nanos, long nanosWithPatience) {
+	private void schedule(long nanos, long nanosWithGrace) {
 		this.scheduled = this.threads.schedule(() -> {
-			long patience = nanosWithPatience - nanos;
-			if (this.begun && patience > 0) {
-				schedule(patience, patience);
+			long grace = nanosWithGrace - nanos;
+			if (this.begun && grace > 0) {
+				schedule(grace, grace);
 			}
 			else {
-				this.threads.callbackOfTimer(this.onEnd);
+				this.threads.executeTimerCallback(this.onEnd);
 			}
 		}, nanos);
 		if (this.cancelled) {

@@ -11,9 +11,9 @@ import org.springframework.transaction.TransactionExecutionListener;
  * The listeners of transaction managers, one of each type for all contexts that share a
  * manager.
  */
-final class SharedListeners {
+final class ManagerListeners {
 
-	private SharedListeners() {
+	private ManagerListeners() {
 	}
 
 	/**

@@ -12,16 +12,16 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 
 /**
- * The places among the connections of the store's own pool. Each call needs a place, and
- * a session that the database may still work for keeps the place of its call.
+ * The slots among the connections of the store's own pool. Each call needs a slot, and a
+ * session that the database may still work for keeps the slot of its call.
  * <p>
- * A free place goes to the thread that comes for it, until a thread has waited for a few
- * milliseconds. From then on places are given in the order of arrival: a thread that
- * takes one lock after the other would otherwise keep the other threads waiting. Strict
+ * A free slot goes to the thread that comes for it, until a thread has waited for a few
+ * milliseconds. From then on slots are given in the order of arrival: a thread that takes
+ * one lock after the other would otherwise keep the other threads waiting. Strict
  * ordering would make every thread park before each call once there is one thread too
  * many.
  */
-final class LockPlaces {
+final class ConnectionSlots {
 
 	private static final long LONG_WAIT = Duration.ofMillis(5).toNanos();
 
@@ -38,27 +38,27 @@ final class LockPlaces {
 	private volatile long answered = System.nanoTime();
 
 	/**
-	 * Create the places.
-	 * @param size the number of places, one of which is for renewals only
+	 * Create the slots.
+	 * @param size the number of slots, one of which is for renewals only
 	 * @param timeout the time that a call may take
 	 */
-	LockPlaces(int size, Duration timeout) {
+	ConnectionSlots(int size, Duration timeout) {
 		this.size = size - 1;
 		this.others = new Semaphore(this.size, true);
 		this.timeout = timeout;
 	}
 
 	/**
-	 * Wait for a place: for the command timeout if the database answers, and for half of
+	 * Wait for a slot: for the command timeout if the database answers, and for half of
 	 * it otherwise. A time without calls does not count as silence of the database.
-	 * @param renewal whether this is a renewal, for which a place is reserved
-	 * @return the place
+	 * @param renewal whether this is a renewal, for which a slot is reserved
+	 * @return the slot
 	 * @throws StoreCongestedException if the database answers and there is none
 	 * @throws StoreException if there is none because the database does not answer
 	 */
-	Place enter(boolean renewal) {
+	Slot enter(boolean renewal) {
 		if (renewal && this.renewals.tryAcquire()) {
-			return new Place(this.renewals, this);
+			return new Slot(this.renewals, this);
 		}
 		if (this.others.availablePermits() == this.size) {
 			this.answered = System.nanoTime();
@@ -66,7 +66,7 @@ final class LockPlaces {
 		long patience = isAnswering() ? this.timeout.toNanos() : this.timeout.toNanos() / 2;
 		try {
 			if (await(patience)) {
-				return new Place(this.others, this);
+				return new Slot(this.others, this);
 			}
 		}
 		catch (InterruptedException ex) {
@@ -114,27 +114,27 @@ final class LockPlaces {
 	}
 
 	/**
-	 * A place, which is given back when it is closed unless it is kept.
+	 * A slot, which is given back when it is closed unless it is kept.
 	 */
-	static final class Place implements AutoCloseable {
+	static final class Slot implements AutoCloseable {
 
-		private final Semaphore places;
+		private final Semaphore slots;
 
-		private final @Nullable LockPlaces all;
+		private final @Nullable ConnectionSlots all;
 
 		private boolean kept;
 
-		private Place(Semaphore places, @Nullable LockPlaces all) {
-			this.places = places;
+		private Slot(Semaphore slots, @Nullable ConnectionSlots all) {
+			this.slots = slots;
 			this.all = all;
 		}
 
 		/**
-		 * A place among connections that are not counted.
-		 * @return the place
+		 * A slot among connections that are not counted.
+		 * @return the slot
 		 */
-		static Place uncounted() {
-			return new Place(new Semaphore(0), null);
+		static Slot uncounted() {
+			return new Slot(new Semaphore(0), null);
 		}
 
 		/**
@@ -147,14 +147,14 @@ final class LockPlaces {
 		}
 
 		/**
-		 * Keep the place after the call, until it is given back.
+		 * Keep the slot after the call, until it is given back.
 		 */
 		void keep() {
 			this.kept = true;
 		}
 
 		void giveBack() {
-			this.places.release();
+			this.slots.release();
 		}
 
 		@Override

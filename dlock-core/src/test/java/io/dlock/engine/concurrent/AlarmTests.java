@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-class SharedAlarmTests {
+class AlarmTests {
 
 	private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
@@ -20,13 +20,13 @@ class SharedAlarmTests {
 
 	private int rings;
 
-	private SharedAlarm alarm(SharedAlarm.Scheduler scheduler) {
-		return new SharedAlarm(scheduler, this.clock, () -> this.rings++);
+	private Alarm alarm(Alarm.Scheduler scheduler) {
+		return new Alarm(scheduler, this.clock, () -> this.rings++);
 	}
 
 	@Test
 	void alarmIsScheduledOnceForTheEarliest() {
-		SharedAlarm alarm = alarm((task, delay) -> {
+		Alarm alarm = alarm((task, delay) -> {
 			this.scheduled.add(task);
 			return null;
 		});
@@ -43,7 +43,7 @@ class SharedAlarmTests {
 	 */
 	@Test
 	void r27AlarmRingingBeforeItIsSetCanBeSetAgain() {
-		SharedAlarm alarm = alarm((task, delay) -> {
+		Alarm alarm = alarm((task, delay) -> {
 			task.run();
 			return null;
 		});
@@ -56,7 +56,7 @@ class SharedAlarmTests {
 	@Test
 	void formerAlarmIsCancelled() {
 		List<CompletableFuture<Void>> alarms = new ArrayList<>();
-		SharedAlarm alarm = alarm((task, delay) -> {
+		Alarm alarm = alarm((task, delay) -> {
 			alarms.add(new CompletableFuture<>());
 			return alarms.get(alarms.size() - 1);
 		});
@@ -68,7 +68,7 @@ class SharedAlarmTests {
 	@Test
 	void formerAlarmRingsIfNoOtherCanBeScheduled() {
 		CompletableFuture<Void> former = new CompletableFuture<>();
-		SharedAlarm alarm = alarm((task, delay) -> {
+		Alarm alarm = alarm((task, delay) -> {
 			this.scheduled.add(task);
 			if (this.scheduled.size() == 2) {
 				throw new IllegalStateException("no memory");
@@ -82,7 +82,7 @@ class SharedAlarmTests {
 
 	@Test
 	void unscheduledAlarmCanBeSetAgain() {
-		SharedAlarm alarm = alarm((task, delay) -> {
+		Alarm alarm = alarm((task, delay) -> {
 			this.scheduled.add(task);
 			if (this.scheduled.size() == 1) {
 				throw new IllegalStateException("no thread");

@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
  * Micrometer's context propagation takes thread-locals along, from the thread of the
  * method or from the Reactor context.
  */
-final class LogEntriesAccessor implements ThreadLocalAccessor<LogEntries> {
+final class MdcEntriesAccessor implements ThreadLocalAccessor<MdcEntries> {
 
 	static final String KEY = "dlock.log";
 
-	private LogEntriesAccessor() {
+	private MdcEntriesAccessor() {
 	}
 
 	static void register() {
-		ContextRegistry.getInstance().registerThreadLocalAccessor(new LogEntriesAccessor());
+		ContextRegistry.getInstance().registerThreadLocalAccessor(new MdcEntriesAccessor());
 	}
 
 	@Override
@@ -26,19 +26,19 @@ final class LogEntriesAccessor implements ThreadLocalAccessor<LogEntries> {
 	}
 
 	@Override
-	public @Nullable LogEntries getValue() {
-		LogEntries shown = LogEntries.shown();
-		return shown.equals(LogEntries.NONE) ? null : shown;
+	public @Nullable MdcEntries getValue() {
+		MdcEntries shown = MdcEntries.shown();
+		return shown.equals(MdcEntries.NONE) ? null : shown;
 	}
 
 	@Override
-	public void setValue(LogEntries value) {
+	public void setValue(MdcEntries value) {
 		value.show();
 	}
 
 	@Override
 	public void setValue() {
-		LogEntries.NONE.show();
+		MdcEntries.NONE.show();
 	}
 
 }

@@ -19,7 +19,7 @@ import io.dlock.test.TcpProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class SharedConnectionsTests {
+class ApplicationConnectionsTests {
 
 	@Test
 	void inspectionOfAnUnreachableServerIsAFailureOfTheStore() {
