@@ -65,7 +65,7 @@ class Acquisition {
 	private boolean postponed;
 
 	/** The store has answered in this attempt, or failed. */
-	private boolean answered;
+	private volatile boolean answered;
 
 	Acquisition(AcquireContext context, RequestServices services) {
 		this.context = context;
@@ -279,7 +279,7 @@ class Acquisition {
 		this.failure = ex;
 		this.refused = null;
 		if (!ex.isOutage()) {
-			this.services.store().storeAnswered(sent);
+			this.services.store().storeAnswered();
 			this.failingSince = null;
 		}
 		else if (this.failingSince == null) {
@@ -327,12 +327,14 @@ class Acquisition {
 
 	/**
 	 * The reason to give up when the wait ended before the store answered. A store that
-	 * answers others does not fail: this process asks for too much at once.
+	 * was not asked, and fails for no other request, is not known to have failed: this
+	 * process asks for too much at once, or stood still.
 	 * @return the exception for the caller
 	 */
 	LockException giveUpUnanswered() {
 		String message = "No answer within " + deadline().elapsed().toMillis() + " ms";
-		return (this.owner == null && this.services.store().isStoreAnswering())
+		boolean asked = this.owner != null && !this.answered;
+		return (!asked && !this.services.store().isStoreFailing())
 				? new LockCongestedException(this.context.key(), "acquire",
 						message + ": the store was not asked, because too many requests wait. " + consequence(), null)
 				: new LockStoreException(this.context.key(), "acquire", message + ". " + consequence(), null);

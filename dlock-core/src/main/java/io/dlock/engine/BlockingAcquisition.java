@@ -32,6 +32,9 @@ final class BlockingAcquisition {
 
 	private boolean interrupted;
 
+	/** The rest of the wait time, zero or less, when this request stopped waiting. */
+	private long watchedFrom = Long.MIN_VALUE;
+
 	BlockingAcquisition(Acquisition acquisition, boolean interruptible, RequestServices services) {
 		this.acquisition = acquisition;
 		this.interruptible = interruptible;
@@ -110,13 +113,15 @@ final class BlockingAcquisition {
 			queued.park(remaining);
 			return;
 		}
-		if (remaining < -ANSWER_NANOS - 2 * this.services.settings().commandTimeout().toNanos()) {
-			throw this.acquisition.giveUpUnanswered();
-		}
 		QueueAnswer answer = this.services.queues().stopWaiting(queued);
 		if (answer != null) {
 			leaveProcessorToHolder(answer, queued);
 			throw this.acquisition.giveUp(answer);
+		}
+		// counts from here and not from the deadline: this process may have stood still
+		this.watchedFrom = Math.max(this.watchedFrom, remaining);
+		if (remaining < this.watchedFrom - ANSWER_NANOS - 2 * this.services.settings().commandTimeout().toNanos()) {
+			throw this.acquisition.giveUpUnanswered();
 		}
 		if (!queued.isFirst()) {
 			queued.park(ANSWER_NANOS);

@@ -19,6 +19,7 @@ import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.engine.queue.LocalQueues;
 import io.dlock.engine.queue.QueuedRequest;
+import io.dlock.store.StorageKey;
 
 /**
  * Turns exclusive locks into shared ones. A request for the shared lock takes the first
@@ -136,7 +137,8 @@ final class Downgrader {
 	}
 
 	private static IllegalStateException refused(Hold hold, String reason) {
-		return new IllegalStateException("Lock '%s' cannot be downgraded: %s".formatted(hold.key(), reason));
+		return new IllegalStateException(
+				"Lock '%s' cannot be downgraded: %s".formatted(StorageKey.of(hold.key()), reason));
 	}
 
 	private Hold acquire(QueuedRequest queued, Hold exclusive) {

@@ -160,6 +160,9 @@ final class LockSetAcquirer {
 	 * before locks or after them.
 	 */
 	private void warnOfDisorder(List<LockRequest> requests) {
+		if (this.disorderTold.get()) {
+			return;
+		}
 		List<LockHandle> held = LockContext.all().stream().filter(this.handles::isLock).toList();
 		String lowest = held.isEmpty() ? null : lowestNotHeld(requests);
 		if (lowest == null) {

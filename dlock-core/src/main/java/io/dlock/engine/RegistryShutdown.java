@@ -1,6 +1,7 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -130,20 +131,27 @@ final class RegistryShutdown {
 	}
 
 	private void awaitIdle(Deadline limit) {
-		for (long left = limit.remainingNanos(); left > 0 && !this.releaser.isIdle(); left -= POLL_NANOS) {
+		for (long left = limit.remainingNanos(); left > 0 && !limit.isOver()
+				&& !this.releaser.isIdle(); left -= POLL_NANOS) {
 			LockSupport.parkNanos(this, POLL_NANOS);
 		}
 	}
 
+	/**
+	 * An interrupt ends a step, and none of those behind it.
+	 */
 	private void end() {
-		boolean interrupted = Thread.interrupted();
+		Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
+		boolean interrupted = false;
 		try {
-			Deadline limit = Deadline.after(this.clock, this.settings.commandTimeout().multipliedBy(2));
-			this.releaser.takeAway(this.renewer.leases(), limit);
-			// waiting requests leave, and give back the leases that were left to them
-			awaitIdle(limit);
-			this.revoker.flush(limit);
-			this.threads.awaitEvents(EVENTS_AT_STOP);
+			for (Runnable step : List.<Runnable>of(() -> this.releaser.takeAway(this.renewer.leases(), limit),
+					// waiting requests leave, and give back the leases that were left to
+					// them
+					() -> awaitIdle(limit), () -> this.revoker.flush(limit),
+					() -> this.threads.awaitEvents(EVENTS_AT_STOP))) {
+				interrupted |= Thread.interrupted();
+				step.run();
+			}
 		}
 		finally {
 			if (interrupted) {

@@ -36,9 +36,10 @@ final class StoreAcquirer {
 
 	private final MachineClock clock;
 
-	private final long answerNanos;
+	private final long failureNanos;
 
-	private volatile long answered;
+	/** The last call that failed. */
+	private volatile long failed;
 
 	/** The first call that failed since the last answer. */
 	private volatile @Nullable Moment failingSince;
@@ -49,8 +50,7 @@ final class StoreAcquirer {
 		this.places = places;
 		this.membership = membership;
 		this.clock = clock;
-		this.answerNanos = commandTimeoutNanos * 2;
-		this.answered = clock.nanoTime() - this.answerNanos;
+		this.failureNanos = commandTimeoutNanos * 2;
 	}
 
 	/**
@@ -77,7 +77,7 @@ final class StoreAcquirer {
 		if (predecessor != null) {
 			queued.predecessorGone();
 		}
-		storeAnswered(sent);
+		storeAnswered();
 		notePlace(queued, mailbox, queueing, result);
 		return result;
 	}
@@ -113,7 +113,7 @@ final class StoreAcquirer {
 			notePossiblePlace(queued, queueing ? mailbox : null, failed.failure());
 		}
 		else {
-			storeAnswered(sent);
+			storeAnswered();
 			notePlace(queued, mailbox, queueing, results.get(0));
 		}
 		return results;
@@ -131,7 +131,7 @@ final class StoreAcquirer {
 	AcquireResult ask(AcquireContext context, SharedLease lease, Moment sent) {
 		AcquireResult result = this.store.acquire(new AcquireCommand(context.key(), lease.owner(), lease.length(),
 				context.holder(), context.reason(), null, false, NO_OWNER, AcquireCommand.UNLIMITED));
-		storeAnswered(sent);
+		storeAnswered();
 		return result;
 	}
 
@@ -160,16 +160,11 @@ final class StoreAcquirer {
 	}
 
 	/**
-	 * Note that the store works. Not every answer is noted, because all threads write
-	 * here.
-	 * @param sent the time of a call that it answered
+	 * Note that the store works.
 	 */
-	void storeAnswered(Moment sent) {
+	void storeAnswered() {
 		if (this.failingSince != null) {
 			this.failingSince = null;
-		}
-		if (sent.nanos() - this.answered > this.answerNanos / 8) {
-			this.answered = this.clock.nanoTime();
 		}
 	}
 
@@ -178,6 +173,7 @@ final class StoreAcquirer {
 	 * @param sent the time of a call that failed
 	 */
 	void storeFailed(Moment sent) {
+		this.failed = this.clock.nanoTime();
 		if (this.failingSince == null) {
 			this.failingSince = sent;
 		}
@@ -193,12 +189,12 @@ final class StoreAcquirer {
 	}
 
 	/**
-	 * Whether the store has answered a request of this process within the last two
-	 * command timeouts.
-	 * @return whether it works
+	 * Whether the store has failed within the last two command timeouts and has answered
+	 * nothing since. Silence alone does not count: this process may have stood still.
+	 * @return whether there is an outage
 	 */
-	boolean isStoreAnswering() {
-		return this.clock.nanoTime() - this.answered < this.answerNanos;
+	boolean isStoreFailing() {
+		return this.failingSince != null && this.clock.nanoTime() - this.failed < this.failureNanos;
 	}
 
 	private static void notePossiblePlace(QueuedRequest queued, @Nullable MailboxAddress mailbox,

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockRequest;
+import io.dlock.LockStoreException;
+import io.dlock.store.StoreException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -87,6 +89,26 @@ class InterruptTests extends AbstractLeaseLockRegistryTests {
 		this.registry.close();
 		assertThat(Thread.interrupted()).isTrue();
 		assertThat(interruptedInStore).containsExactly(false);
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	/**
+	 * The interrupt comes when a lock is taken away, before the revocations.
+	 */
+	@Test
+	void r51InterruptDuringTheCloseLeavesNoRevocationOut() {
+		LeaseLockRegistry closing = another(new LeaseLockRegistry(this.store, this.settings));
+		this.store.lostAcquireReplies.set(1);
+		this.store.beforeRelease = () -> {
+			if (Thread.currentThread().getName().startsWith("dlock-revoker")) {
+				throw new StoreException(StoreException.Effect.UNKNOWN, false, "no answer", null);
+			}
+			Thread.currentThread().interrupt();
+		};
+		assertThatExceptionOfType(LockStoreException.class).isThrownBy(() -> closing.acquire(noWait("key")));
+		closing.acquireAsync(LockRequest.of("held")).join();
+		closing.close();
+		assertThat(Thread.interrupted()).isTrue();
 		assertThat(isFreeInStore("key")).isTrue();
 	}
 

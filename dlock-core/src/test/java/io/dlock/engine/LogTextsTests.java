@@ -15,6 +15,7 @@ import io.dlock.LockHandle;
 import io.dlock.LockInfo;
 import io.dlock.LockInterruptedException;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockStoreException;
@@ -22,6 +23,7 @@ import io.dlock.LossType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * A key or a reason may be user input, which must not write lines into a log.
@@ -46,6 +48,18 @@ class LogTextsTests extends AbstractLeaseLockRegistryTests {
 			.satisfies((ex) -> assertPrintable(ex.getMessage()));
 		Awaitility.await().until(() -> events.size() == 2);
 		events.forEach((event) -> assertPrintable(event.toString()));
+	}
+
+	@Test
+	void r57TextsOfMisuseAreOneLine() {
+		LockHandle shared = this.registry.acquire(LockRequest.builder(TYPED).build().withMode(LockMode.SHARED));
+		assertThatIllegalStateException().isThrownBy(shared::downgrade)
+			.satisfies((ex) -> assertPrintable(ex.getMessage()));
+		shared.release();
+		assertThatIllegalStateException().isThrownBy(shared::assertHeld)
+			.satisfies((ex) -> assertPrintable(ex.getMessage()));
+		assertThatIllegalStateException().isThrownBy(shared::downgrade)
+			.satisfies((ex) -> assertPrintable(ex.getMessage()));
 	}
 
 	@Test

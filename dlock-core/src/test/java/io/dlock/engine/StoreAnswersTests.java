@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
 /**
- * The memory of the answers of a store, by which congestion and an outage differ.
+ * The memory of the failures of a store, by which congestion and an outage differ.
  */
 class StoreAnswersTests {
 
@@ -25,16 +25,22 @@ class StoreAnswersTests {
 			mock(StoreQueueMembership.class), this.clock, TIMEOUT.toNanos());
 
 	@Test
-	void storeAnswersForTwoTimeoutsAfterItsLatestAnswer() {
-		assertThat(this.acquirer.isStoreAnswering()).as("before its first answer").isFalse();
-		this.clock.pass(TIMEOUT);
-		this.acquirer.storeAnswered(this.clock.now());
+	void storeFailsForTwoTimeoutsAfterItsLatestFailure() {
+		assertThat(this.acquirer.isStoreFailing()).as("before its first failure").isFalse();
+		this.acquirer.storeFailed(this.clock.now());
 		this.clock.pass(TIMEOUT.multipliedBy(19).dividedBy(10));
-		this.acquirer.storeAnswered(this.clock.now());
+		this.acquirer.storeFailed(this.clock.now());
 		this.clock.pass(TIMEOUT.multipliedBy(19).dividedBy(10));
-		assertThat(this.acquirer.isStoreAnswering()).isTrue();
+		assertThat(this.acquirer.isStoreFailing()).isTrue();
 		this.clock.pass(TIMEOUT.dividedBy(10));
-		assertThat(this.acquirer.isStoreAnswering()).isFalse();
+		assertThat(this.acquirer.isStoreFailing()).as("silence may be that of this process").isFalse();
+	}
+
+	@Test
+	void storeFailsUntilItAnswers() {
+		this.acquirer.storeFailed(this.clock.now());
+		this.acquirer.storeAnswered();
+		assertThat(this.acquirer.isStoreFailing()).isFalse();
 	}
 
 }

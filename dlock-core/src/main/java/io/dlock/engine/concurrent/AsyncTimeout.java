@@ -47,7 +47,7 @@ public final class AsyncTimeout {
 		if (!deadline.isUnlimited()) {
 			long wait = Math.max(0, deadline.remainingNanos());
 			long grace = graceNanos(deadline, commandTimeout.toNanos());
-			schedule(Math.max(wait, grace), wait + grace);
+			schedule(deadline, Math.max(wait, grace), Math.min(wait, grace));
 		}
 	}
 
@@ -63,11 +63,17 @@ public final class AsyncTimeout {
 		return (late < 0) ? GRACE.toNanos() : Math.max(GRACE.toNanos(), commandTimeout - late);
 	}
 
-	private void schedule(long nanos, long nanosWithGrace) {
+	/**
+	 * A timer that is late says that this process stood still: the answer of the store
+	 * may have come meanwhile, and has not been read.
+	 */
+	private void schedule(Deadline deadline, long nanos, long grace) {
+		long due = deadline.elapsed().toNanos() + nanos;
 		this.scheduled = this.threads.schedule(() -> {
-			long grace = nanosWithGrace - nanos;
-			if (this.begun && grace > 0) {
-				schedule(grace, grace);
+			boolean late = deadline.elapsed().toNanos() - due > GRACE.toNanos();
+			long more = late ? Math.max(grace, GRACE.toNanos()) : grace;
+			if (this.begun && more > 0) {
+				schedule(deadline, more, 0);
 			}
 			else {
 				this.threads.executeTimerCallback(this.onEnd);

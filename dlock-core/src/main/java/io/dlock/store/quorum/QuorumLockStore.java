@@ -132,9 +132,8 @@ public final class QuorumLockStore implements LockStore {
 			other = null;
 			long random = ThreadLocalRandom.current().nextLong(pause);
 			if (System.nanoTime() + random - lastAttempt > 0 || Thread.currentThread().isInterrupted()) {
-				throw new StoreCongestedException(
-						"The votes for lock '%s' were split among candidates again and again".formatted(command.key()),
-						null);
+				throw new StoreCongestedException("The votes for lock '%s' were split among candidates again and again"
+					.formatted(StorageKey.of(command.key())), null);
 			}
 			LockSupport.parkNanos(this, random);
 			pause = Math.min(LONGEST_PAUSE, 2 * pause);

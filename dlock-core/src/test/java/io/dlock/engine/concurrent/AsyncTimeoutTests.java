@@ -52,6 +52,21 @@ class AsyncTimeoutTests {
 		then(this.timer).should().executeTimerCallback(any());
 	}
 
+	/**
+	 * The answer has come while the process stood still, and has not been read yet.
+	 */
+	@Test
+	void callUnderWayHasATenthOfASecondAfterAPauseOfTheProcess() {
+		AsyncTimeout timeout = timeout(Duration.ZERO, Duration.ofSeconds(2));
+		timeout.begin();
+		this.clock.pass(Duration.ofSeconds(30));
+		this.tasks.get(0).run();
+		assertThat(this.delays).containsExactly(Duration.ofSeconds(2), Duration.ofMillis(100));
+		this.clock.pass(Duration.ofMillis(100));
+		this.tasks.get(1).run();
+		then(this.timer).should().executeTimerCallback(any());
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "PT1H, PT1H", "PT0.05S, PT1S" })
 	void tryHasTheTimeOfACallAndASecondAtLeast(Duration commandTimeout, Duration expected) {

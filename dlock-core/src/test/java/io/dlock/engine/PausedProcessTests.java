@@ -1,0 +1,97 @@
+package io.dlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.dlock.LockBusyException;
+import io.dlock.LockCongestedException;
+import io.dlock.LockHandle;
+import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.engine.concurrent.EngineThreads;
+import io.dlock.engine.concurrent.TurnedClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A process that stands still for longer than its wait times. The store works meanwhile,
+ * so that a method with {@code onStoreFailure = PROCEED} must not run without its lock.
+ */
+@Timeout(120)
+class PausedProcessTests extends AbstractAsyncRequestTests {
+
+	private static final Duration PAUSE = Duration.ofMinutes(1);
+
+	private final TurnedClock clock = new TurnedClock();
+
+	private final LeaseLockRegistry paused = another(new LeaseLockRegistry(this.store,
+			LockSettings.builder()
+				.lease(Duration.ofHours(1))
+				.commandTimeout(Duration.ofSeconds(5))
+				.shutdownTimeout(Duration.ZERO)
+				.build(),
+			this.clock));
+
+	@Test
+	void requestBehindALocalHolderIsBusyAfterThePause() {
+		LockHandle held = this.paused.acquireAsync(LockRequest.of("key")).join();
+		CompletableFuture<LockHandle> waiting = AbstractLeaseLockRegistryTests
+			.inOtherThread(() -> this.paused.acquire(waiting("key")));
+		Awaitility.await().until(() -> TestContexts.waiters(this.paused, "key") == 1);
+		this.clock.pass(PAUSE);
+		assertThat(waiting).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
+		held.release();
+	}
+
+	/**
+	 * The thread before it is in its call to the store.
+	 */
+	@Test
+	void requestBehindACallUnderWayGetsItsAnswerAfterThePause() throws Exception {
+		CountDownLatch asking = this.store.holdAcquires(this.done);
+		CompletableFuture<LockHandle> first = this.paused.acquireAsync(LockRequest.of("key"));
+		asking.await();
+		CompletableFuture<LockHandle> second = AbstractLeaseLockRegistryTests
+			.inOtherThread(() -> this.paused.acquire(waiting("key")));
+		Awaitility.await().until(() -> TestContexts.waiters(this.paused, "key") == 1);
+		this.clock.pass(PAUSE);
+		Awaitility.await().until(() -> TestContexts.waiters(this.paused, "key") == 0);
+		this.done.countDown();
+		LockHandle held = first.join();
+		assertThat(second).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBusyException.class);
+		held.release();
+	}
+
+	@Test
+	void asynchronousRequestThatWasNotSentIsCongestedAfterThePause() throws Exception {
+		this.paused.acquire("answered").release();
+		CountDownLatch asking = new CountDownLatch(EngineThreads.WORKERS);
+		this.store.beforeAcquire = () -> {
+			asking.countDown();
+			AbstractLeaseLockRegistryTests.awaitQuietly(this.done);
+		};
+		for (int i = 0; i < EngineThreads.WORKERS; i++) {
+			this.paused.acquireAsync(LockRequest.builder("busy " + i).waitTime(Duration.ofHours(1)).build());
+		}
+		asking.await();
+		CompletableFuture<LockHandle> waiting = this.paused.acquireAsync(waiting("key"));
+		this.clock.pass(PAUSE);
+		assertThat(waiting).failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockCongestedException.class);
+	}
+
+	private static LockRequest waiting(String key) {
+		return LockRequest.builder(key).waitTime(Duration.ofSeconds(1)).build();
+	}
+
+}
