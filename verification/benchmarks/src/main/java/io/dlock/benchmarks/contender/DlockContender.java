@@ -2,6 +2,7 @@ package io.dlock.benchmarks.contender;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -91,6 +92,16 @@ public final class DlockContender implements Contender {
 				new GrantedLock(() -> this.registry.acquireAll(request, List.of(key + "-a", key + "-b"))::release);
 			case PERMIT -> new GrantedLock(() -> this.registry.acquirePermit(request, kind.places())::release);
 		};
+	}
+
+	/**
+	 * Acquire a lock without blocking the calling thread.
+	 * @param key the key
+	 * @param waitTime the time after which the request ends
+	 * @return the lock
+	 */
+	public CompletableFuture<LockHandle> acquireAsync(String key, Duration waitTime) {
+		return this.registry.acquireAsync(LockRequest.builder(key).waitTime(waitTime).build());
 	}
 
 	/**

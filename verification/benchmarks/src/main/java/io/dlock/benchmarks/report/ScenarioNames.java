@@ -41,6 +41,9 @@ public final class ScenarioNames {
 	/** One key handed to and fro by two JVMs. */
 	public static final String HAND_OFF = "hand-off";
 
+	/** Many asynchronous requests to a server that does not answer. */
+	public static final String DEADLINES = "deadlines";
+
 	/** Many locks, held and renewed. */
 	public static final String HELD = "held";
 

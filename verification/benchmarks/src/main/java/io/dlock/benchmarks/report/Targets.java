@@ -146,6 +146,8 @@ final class Targets {
 
 	private static List<Target> scale(String store) {
 		return List.of(
+				Target.atMost(store + ", asynchronous requests to a silent server: latest end after its deadline, µs",
+						250_000, median(new Series(ScenarioNames.DEADLINES, store, DLOCK, Metric.MAX))),
 				Target.atMost(store + ", hand-off between JVMs: p50 in round trips", 4,
 						inRoundTrips(new Series(ScenarioNames.HAND_OFF, store, DLOCK, Metric.P50))),
 				Target.atMost(store + ", hand-off between JVMs: p99 in round trips", 20,

@@ -43,7 +43,8 @@ public interface Scenario {
 						List.of(LockKind.PERMIT)),
 				new SeveralProcesses(ScenarioNames.FAIR_JVMS, LockKind.EXCLUSIVE,
 						EnumSet.of(ContenderType.DLOCK_FAIR, ContenderType.REDISSON_FAIR)),
-				new Quorum(), new HandOff(), new HeldLocks(), new KeysUsedOnce(), new Aspect(), new StartUp());
+				new Quorum(), new HandOff(), new Deadlines(), new HeldLocks(), new KeysUsedOnce(), new Aspect(),
+				new StartUp());
 	}
 
 }
