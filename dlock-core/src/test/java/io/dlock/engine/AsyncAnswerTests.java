@@ -24,6 +24,7 @@ import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreQuarantinedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
@@ -81,10 +82,11 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 		occupyWorkers(patient);
 		this.store.beforeAcquire = () -> {
 		};
+		this.store.down = true;
+		assertThatExceptionOfType(LockStoreException.class)
+			.isThrownBy(() -> patient.acquire(LockRequest.builder("failed").waitTime(Duration.ZERO).build()));
 		this.store.batches = true;
-		if (!answered) {
-			this.store.down = true;
-		}
+		this.store.down = !answered;
 		LockRequest set = LockRequest.builder("set").waitTime(Duration.ZERO).build();
 		assertThat(catchThrowable(() -> patient.acquireAll(set, List.of("a", "b")).release()))
 			.satisfies((failure) -> assertThat(failure == null).isEqualTo(answered));

@@ -3,6 +3,8 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -58,11 +60,16 @@ class PausedProcessTests extends AbstractAsyncRequestTests {
 		CountDownLatch asking = this.store.holdAcquires(this.done);
 		CompletableFuture<LockHandle> first = this.paused.acquireAsync(LockRequest.of("key"));
 		asking.await();
-		CompletableFuture<LockHandle> second = AbstractLeaseLockRegistryTests
-			.inOtherThread(() -> this.paused.acquire(waiting("key")));
+		AtomicReference<Thread> waiter = new AtomicReference<>();
+		AtomicInteger looks = new AtomicInteger();
+		CompletableFuture<LockHandle> second = AbstractLeaseLockRegistryTests.inOtherThread(() -> {
+			waiter.set(Thread.currentThread());
+			return this.paused.acquire(waiting("key"));
+		});
 		Awaitility.await().until(() -> TestContexts.waiters(this.paused, "key") == 1);
 		this.clock.pass(PAUSE);
-		Awaitility.await().until(() -> TestContexts.waiters(this.paused, "key") == 0);
+		this.clock.onReading = () -> looks.addAndGet((Thread.currentThread() == waiter.get()) ? 1 : 0);
+		Awaitility.await().until(() -> looks.get() > 0 && waiter.get().getState() != Thread.State.RUNNABLE);
 		this.done.countDown();
 		LockHandle held = first.join();
 		assertThat(second).failsWithin(Duration.ofSeconds(30))
