@@ -50,6 +50,13 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 		AbstractLeaseLockRegistryTests.awaitQuietly(asking);
 	}
 
+	private void failACall(LeaseLockRegistry registry) {
+		this.store.down = true;
+		assertThatExceptionOfType(LockStoreException.class)
+			.isThrownBy(() -> registry.acquire(LockRequest.builder("failed").waitTime(Duration.ZERO).build()));
+		this.store.down = false;
+	}
+
 	private LeaseLockRegistry patient() {
 		return another(new LeaseLockRegistry(this.store,
 				LockSettings.builder().commandTimeout(Duration.ofSeconds(5)).shutdownTimeout(Duration.ZERO).build()));
@@ -82,9 +89,7 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 		occupyWorkers(patient);
 		this.store.beforeAcquire = () -> {
 		};
-		this.store.down = true;
-		assertThatExceptionOfType(LockStoreException.class)
-			.isThrownBy(() -> patient.acquire(LockRequest.builder("failed").waitTime(Duration.ZERO).build()));
+		failACall(patient);
 		this.store.batches = true;
 		this.store.down = !answered;
 		LockRequest set = LockRequest.builder("set").waitTime(Duration.ZERO).build();
@@ -107,6 +112,9 @@ class AsyncAnswerTests extends AbstractAsyncRequestTests {
 	void a5RequestNotSentIsCongestedIfOthersAreCongestedOrQuarantined(boolean quarantined) {
 		LeaseLockRegistry patient = patient();
 		occupyWorkers(patient);
+		this.store.beforeAcquire = () -> {
+		};
+		failACall(patient);
 		this.store.beforeAcquire = () -> {
 			throw quarantined ? new StoreQuarantinedException(Duration.ofMinutes(1))
 					: new StoreCongestedException("no connection became free", null);
