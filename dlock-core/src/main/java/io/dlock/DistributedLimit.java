@@ -90,7 +90,7 @@ public @interface DistributedLimit {
 	String registry() default "";
 
 	/**
-	 * How long a permit outlives a process that died, see
+	 * How long a permit outlives a crashed process, see
 	 * {@link DistributedLocked#lease()}.
 	 * @return the lease
 	 */

@@ -145,7 +145,7 @@ public @interface DistributedLocked {
 	String registry() default "";
 
 	/**
-	 * How long the lock outlives a process that died: {@code 30s}, {@code PT30S},
+	 * How long the lock outlives a crashed process: {@code 30s}, {@code PT30S},
 	 * {@code ${…}}; a number without a unit is refused. A lease that is renewed must be
 	 * at least four command timeouts long. The default is {@code dlock.lease}.
 	 * @return the lease

@@ -195,7 +195,7 @@ public final class LockSet implements AutoCloseable {
 		CompletableFuture<@Nullable Throwable> outcome = CompletableFuture.completedFuture(null);
 		for (int i = this.handles.size() - 1; i >= 0; i--) {
 			CompletableFuture<@Nullable Void> each = this.handles.get(i).releaseAsync();
-			if (each != null) { // a mock without an answer returns null
+			if (each != null) { // an unstubbed mock returns null
 				outcome = outcome.thenCombine(each.handle((done, ex) -> OptionalFuture.cause(ex)), LockSet::both);
 			}
 		}

@@ -42,7 +42,7 @@ public final class LockSettingsBuilder {
 	}
 
 	/**
-	 * Set how long a lock is held without renewal if a request does not say.
+	 * Set the lease of requests that do not specify one.
 	 * @param lease a duration of at least {@value LockSettings#MIN_COMMANDS_PER_LEASE}
 	 * command timeouts
 	 * @return this builder
@@ -53,7 +53,7 @@ public final class LockSettingsBuilder {
 	}
 
 	/**
-	 * Set how long to wait for a lock if a request does not say.
+	 * Set the wait time of requests that do not specify one.
 	 * @param waitTime zero to try once, {@link LockRequest#FOREVER} to wait without a
 	 * limit
 	 * @return this builder

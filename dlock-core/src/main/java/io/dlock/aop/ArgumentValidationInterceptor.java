@@ -15,9 +15,9 @@ import org.springframework.validation.beanvalidation.MethodValidationInterceptor
 import io.dlock.aop.call.ProxyAdvice;
 
 /**
- * Lets the method validation of a proxy, which comes after the lock and in the
- * transaction, look at the arguments before the lock is taken. Each proxy has its own,
- * outside of its lock.
+ * Validates the arguments of a call before its lock is acquired, by the method validation
+ * of the proxy, which is inside the lock and the transaction. Each proxy has an
+ * interceptor of its own, outside its lock.
  */
 final class ArgumentValidationInterceptor implements MethodInterceptor {
 
@@ -26,8 +26,8 @@ final class ArgumentValidationInterceptor implements MethodInterceptor {
 			ArgumentValidationInterceptor.class.getClassLoader());
 
 	/**
-	 * Spring adds the validation to a proxy after the lock: it is looked for at the first
-	 * call.
+	 * Found at the first call of a method, because Spring adds the validation to a proxy
+	 * after the lock.
 	 */
 	private final Map<Method, Optional<MethodValidationInterceptor>> validations = new ConcurrentHashMap<>();
 
@@ -49,12 +49,12 @@ final class ArgumentValidationInterceptor implements MethodInterceptor {
 			validation.invoke(new Arguments(invocation));
 		}
 		catch (Valid ex) {
-			// validation has reached the method: the arguments are valid
+			// the validation proceeded to the method: the arguments are valid
 		}
 	}
 
 	/**
-	 * A call that ends when its arguments have been seen.
+	 * An invocation that ends as soon as its arguments have been validated.
 	 *
 	 * @param call the call
 	 */

@@ -6,8 +6,8 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Lets each transaction of one of several managers keep locks from its beginning: it
- * cannot join later, while a transaction of another manager has suspended its
+ * With several transaction managers, registers each transaction when it begins, because
+ * it cannot join later, while a transaction of another manager has suspended its
  * synchronizations.
  */
 final class BegunTransactionListener implements TransactionExecutionListener {

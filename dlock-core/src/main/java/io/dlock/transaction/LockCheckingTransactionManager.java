@@ -30,7 +30,7 @@ import io.dlock.ReactiveLockContext;
  * pass the context on. A lock that is taken inside a reactive transaction and kept until
  * its end is checked in any case, and one with {@code onLost = IGNORE} is not.
  * <p>
- * As with every lease lock, the process may stand still between the check and the commit.
+ * As with every lease lock, the process may be paused between the check and the commit.
  *
  * @since 0.1
  */

@@ -20,8 +20,8 @@ import io.dlock.transaction.InsideTransaction;
  *
  * @param backend Store of the locks. Required for a quorum, and if both Redis and a
  * DataSource are present; by default the one that is present
- * @param lease Time after which the lock of a process that died is free, unless a method
- * says otherwise. The lease is renewed while the lock is held
+ * @param lease Time after which the lock of a crashed process becomes free, unless a
+ * method says otherwise. The lease is renewed while the lock is held
  * @param waitTime Time to wait for a busy lock, unless a method says otherwise
  * @param maxHold Longest time for which a lock is held, unless a method says otherwise:
  * after that it is lost. At least the lease. No limit by default

@@ -71,7 +71,7 @@ class ConfigurationMetadataTests {
 				"""
 						# Configuration
 
-						All properties of dlock, as an IDE shows them. This page is made from the metadata of the starter and checked by `ConfigurationMetadataTests`, whose Javadoc says how to write it anew.
+						All properties of dlock, as an IDE shows them. This page is generated from the metadata of the starter and checked by `ConfigurationMetadataTests`, whose Javadoc explains how to regenerate it.
 						Durations need a unit: `30s`, `500ms`, `PT1M`.
 						""");
 		String group = "";
@@ -89,7 +89,7 @@ class ConfigurationMetadataTests {
 
 						## Values that fail the start
 
-						Each property with a value that it cannot have, and a part of what the application says instead of starting. Any text is a role. The properties of the endpoint are read if it is exposed. `dlock.console.enabled` is off with any text but `true`. `WrongPropertiesTests` tries the rows of this table.
+						Each row has an invalid value and a part of the message with which the start fails. Role names are not validated. The properties of the endpoint are read if it is exposed. `dlock.console.enabled` is off with any text but `true`. `WrongPropertiesTests` tries the rows of this table.
 
 						""")
 			.append(WrongPropertiesTests.TABLE);

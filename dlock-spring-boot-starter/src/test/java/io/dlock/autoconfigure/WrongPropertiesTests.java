@@ -39,8 +39,8 @@ import io.dlock.fencing.jdbc.FencingGuard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Each property with a value that it cannot have: the application does not start, and
- * says why and what to do.
+ * Invalid values of each property: the application does not start, and its message gives
+ * the reason and the remedy.
  */
 class WrongPropertiesTests {
 
@@ -119,8 +119,8 @@ class WrongPropertiesTests {
 			""";
 
 	/**
-	 * Any text is a role, access is checked by Boot, as that of all endpoints, and only
-	 * "true" is a condition that is met.
+	 * Role names are not validated, Boot checks the access as that of all endpoints, and
+	 * any text but "true" disables the console.
 	 */
 	private static final List<String> NOT_CHECKED = List.of("dlock.console.enabled",
 			"dlock.endpoint.forced-release-roles", "dlock.endpoint.roles", "management.endpoint.dlocks.access");

@@ -121,7 +121,7 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 	}
 
 	/**
-	 * A registry never returns {@code null}, but a mock without an answer does.
+	 * A registry never returns {@code null}, but an unstubbed mock does.
 	 */
 	private static <T> T answered(@Nullable T answer, LockRequest request) {
 		if (answer == null) {

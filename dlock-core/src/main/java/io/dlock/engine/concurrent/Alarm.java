@@ -57,7 +57,7 @@ public final class Alarm {
 	}
 
 	/**
-	 * Ring after this time or earlier.
+	 * Ensure that the alarm rings within this time.
 	 * @param nanos nanoseconds from now, or {@link #NEVER}
 	 */
 	public void wakeIn(long nanos) {

@@ -73,7 +73,7 @@ final class Renewal {
 	}
 
 	/**
-	 * The slowest node answers when the majority is known already, each time.
+	 * Called for every answer, including those that arrive after the majority is known.
 	 */
 	private void fillUp(int node, List<RenewResult> answers, List<RenewResult> results) {
 		for (int i = 0; i < answers.size(); i++) {

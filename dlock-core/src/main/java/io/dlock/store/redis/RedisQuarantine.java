@@ -133,10 +133,10 @@ final class RedisQuarantine {
 	}
 
 	/**
-	 * Begin the quarantine of all buckets of the server: that of a bucket which is not
-	 * used before some hours have passed would begin then. On a thread of its own; a
-	 * bucket that is left out, since this process dies or a node does not answer for
-	 * long, begins with its next use.
+	 * Begin the quarantine of all buckets of the server, on a thread of its own:
+	 * otherwise an idle bucket's quarantine would begin only with its next use, possibly
+	 * hours later. That remains so for a bucket that is not reached, because this process
+	 * dies or a node does not answer for long.
 	 */
 	private void visitAll() {
 		if (this.visits.getAndIncrement() > 0) {

@@ -106,7 +106,7 @@ final class RedisQuarantineScripts {
 	}
 
 	/**
-	 * The script that grants, with one key more.
+	 * The script that grants, preceded by the guard, which uses an additional key.
 	 * @param script one of those that grant without a quarantine
 	 * @return the script
 	 */

@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Configuration of the health of the locks.
  *
- * @param interval Time for which the result of a check is used again, however often the
+ * @param interval Time for which the result of a check is reused, however often the
  * health is requested. A failure is used for at most one second
  * @since 0.1
  */

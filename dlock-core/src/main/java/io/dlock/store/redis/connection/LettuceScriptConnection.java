@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
- * Runs scripts on the Lettuce connection that all threads share, past Spring Data: its
- * wrapping costs a fifth of a round trip, and its pipelining opens a connection each
- * time.
+ * Runs scripts on the Lettuce connection that all threads share, bypassing Spring Data,
+ * whose wrapping costs a fifth of a round trip, and whose pipelining opens a connection
+ * each time.
  */
 final class LettuceScriptConnection implements ScriptConnection {
 
@@ -204,7 +204,7 @@ final class LettuceScriptConnection implements ScriptConnection {
 	}
 
 	/**
-	 * It stays open for the others.
+	 * Leaves the shared connection open.
 	 */
 	@Override
 	public void close() {

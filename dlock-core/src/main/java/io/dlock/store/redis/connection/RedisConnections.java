@@ -110,7 +110,7 @@ public abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Several scripts are rejected together.
+	 * If the server rejected all scripts, throw the rejection, as for a single script.
 	 */
 	private static List<Object> sent(List<Object> answers) {
 		if (!answers.isEmpty() && answers.stream()

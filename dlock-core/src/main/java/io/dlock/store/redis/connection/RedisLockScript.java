@@ -14,7 +14,7 @@ import org.springframework.data.redis.connection.ReturnType;
 
 /**
  * A Lua script that is sent by its digest, and by its text when the server does not know
- * it (any more): after a restart, a failover or {@code SCRIPT FLUSH}.
+ * it, as after a restart, a failover or {@code SCRIPT FLUSH}.
  */
 public final class RedisLockScript {
 
@@ -39,8 +39,8 @@ public final class RedisLockScript {
 	}
 
 	/**
-	 * The script with one key more, which only the given script uses.
-	 * @param guard a script that runs before, and may answer instead
+	 * The script, preceded by a guard script, which uses an additional key.
+	 * @param guard the script that runs first, and may answer instead
 	 * @return the script
 	 */
 	public RedisLockScript behind(String guard) {
