@@ -45,9 +45,11 @@ class DocumentationTests {
 	private static final Pattern CODE = Pattern
 		.compile("(?<![\\w%.#])([RBFIPACD])0?(?!99)(\\d{1,2}b?)(?!\\w|\\.\\w| Compiler)");
 
-	/** A code in the name of a test or a mutant: r23…, b9-b11-…. */
+	/** The codes in the name of a test or a mutant: r23…, r38r44…, b9-b11-…. */
 	private static final Pattern PREFIX = Pattern
-		.compile("(?:^|(?<=[ #+,*`…-]))([rbfipacd])(\\d{1,2})(?=[A-Z*…]|-[a-z])", Pattern.MULTILINE);
+		.compile("(?:^|(?<=[ #+,*`…-]))(?:[rbfipacd]\\d{1,2})+(?=[A-Z*…]|-[a-z])", Pattern.MULTILINE);
+
+	private static final Pattern CODE_OF_PREFIX = Pattern.compile("([a-z])(\\d{1,2})");
 
 	private static final Pattern DECISION = Pattern.compile("\\bdecisions? (\\d+)");
 
@@ -111,7 +113,7 @@ class DocumentationTests {
 				};
 				String text = Repository.read(file);
 				each(CODE, text, check);
-				each(PREFIX, text, check);
+				each(PREFIX, text, (prefix) -> each(CODE_OF_PREFIX, prefix.group(), check));
 			}
 		}
 		assertThat(defined).hasSizeGreaterThan(100);

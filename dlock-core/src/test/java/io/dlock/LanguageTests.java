@@ -25,7 +25,7 @@ class LanguageTests {
 	/** In texts, in the names of mutants (for-ever) and in those of tests (ForEver). */
 	private static final Pattern WORDS = Pattern
 		.compile("(?i:\\bcan[ \\n*-]+not\\b|\\bfor[ \\n*-]+ever\\b|\\bat[ \\n*-]+the[ \\n*-]+(?:most|least)\\b)"
-				+ "|[Aa]nybody|[Nn]obody|[Ss]omebody|[Cc]anNot(?![a-z])|[Ff]orEver(?![a-z])|[Aa]tTheMost(?![a-z])");
+				+ "|[Aa]nybody|[Ee]verybody|[Nn]obody|[Ss]omebody|[Cc]anNot(?![a-z])|[Ff]orEver(?![a-z])|[Aa]tTheMost(?![a-z])");
 
 	/**
 	 * The name of a method whose subject is "who" or "what", after the code of a rule.
@@ -35,11 +35,11 @@ class LanguageTests {
 
 	/** The beginning of a comment or of a sentence in it. */
 	private static final Pattern HEADLESS = Pattern
-		.compile("(?:/\\*\\*|[.!?:]|<li>|<p>|@return|@param \\S+|@throws \\S+)[\\s*]+((?:Who|What)(?:ever)?)\\b");
+		.compile("(?:/\\*\\*|[.!?:]|<li>|<p>|@return|@param \\S+|@throws \\S+)[\\s*]+((?:Who|What)(?:ever)?|Whose)\\b");
 
 	/** The beginning of a sentence of a page that is neither a question nor a heading. */
 	private static final Pattern HEADLESS_ON_A_PAGE = Pattern
-		.compile("(?m)(?:^|[.!?:] +|\\| +|[-*>] +|\\d\\. +|\\*\\*)((?:Who|What)(?:ever)?)\\b"
+		.compile("(?m)(?:^|[.!?:] +|\\| +|[-*>] +|\\d\\. +|\\*\\*)((?:Who|What)(?:ever)?|Whose)\\b"
 				+ "(?!(?:[^.!?|\\n]|[.!?](?![ \\n]))*\\?)");
 
 	private static final Pattern COMMENT = Pattern.compile("/\\*\\*.*?\\*/", Pattern.DOTALL);

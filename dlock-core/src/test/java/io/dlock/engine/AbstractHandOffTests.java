@@ -65,7 +65,7 @@ abstract class AbstractHandOffTests {
 	}
 
 	/**
-	 * Wait until the timer has checked the leases, and what is due is renewed.
+	 * Wait until the timer has checked the leases and started the renewals that are due.
 	 */
 	static void awaitCheckOfLeases(LeaseLockRegistry registry) {
 		CountDownLatch checked = new CountDownLatch(1);

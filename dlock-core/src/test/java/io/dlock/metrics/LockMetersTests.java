@@ -251,7 +251,8 @@ class LockMetersTests {
 	}
 
 	/**
-	 * Its meters come with its first event, but who waits now is to be seen now.
+	 * A name has meters from its first event on. Until then its waiting requests are counted
+	 * among the others.
 	 */
 	@Test
 	void nameWithoutAnEventIsCountedAmongTheOthers() {

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * R48: what has lost its lock does not commit.
+ * R48: a transaction whose lock is lost does not commit.
  */
 public class CommitCheckTests extends AbstractTransactionTests {
 

@@ -10,7 +10,7 @@ import io.dlock.fencing.jdbc.FencingGuard;
  * Sells the stock, one order at a time for each product, whichever instance takes it. The
  * lock is outside the transaction: it is released when the transaction has been
  * committed, so that the next order reads the stock that this one has written. Should
- * this instance stand still for longer than its lease and be overtaken, the fence refuses
+ * this instance be paused for longer than its lease and be overtaken, the fence refuses
  * its late writes.
  */
 @Service

@@ -13,7 +13,7 @@ import io.dlock.fencing.redis.FencedValues;
 
 /**
  * The stock as the shops show it, in Redis. It is written after the commit: an instance
- * that stands still in between must not replace what later orders have written.
+ * that is paused in between must not replace what later orders have written.
  */
 @RestController
 @Profile("redis")

@@ -29,7 +29,7 @@ import io.dlock.store.memory.MemoryLockStore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * R49: who does not wait any more is not in the queue either.
+ * R49: a cancelled caller leaves the queue.
  */
 public class CancelledAcquisitionTests {
 

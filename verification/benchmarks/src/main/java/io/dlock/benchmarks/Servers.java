@@ -16,7 +16,7 @@ import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
 /**
- * The servers that everybody is measured on. PostgreSQL is durable: with {@code fsync}
+ * The servers on which all libraries are measured. PostgreSQL is durable: with {@code fsync}
  * off it would be a different database.
  */
 public final class Servers implements AutoCloseable {

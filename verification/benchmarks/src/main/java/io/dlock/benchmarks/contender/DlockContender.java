@@ -17,7 +17,7 @@ import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.store.LockStore;
 
 /**
- * Us, with the defaults; only the pool is as large as everybody's.
+ * dlock with its defaults, except for the pool, which is as large as that of the others.
  */
 public final class DlockContender implements Contender {
 

@@ -71,7 +71,7 @@ final class RedisFaults {
 	}
 
 	/**
-	 * Everybody is told that the server is busy, until the script is killed.
+	 * The server answers all clients that it is busy, until the script is killed.
 	 */
 	private static void endlessScript(Infliction fault) throws Exception {
 		try (RedisAdmin admin = fault.anotherAdmin()) {
@@ -146,7 +146,7 @@ final class RedisFaults {
 	}
 
 	/**
-	 * Everybody is told about every lock.
+	 * All waiting processes get a message about every lock.
 	 */
 	private static void repeatMessages(Infliction fault) throws IOException, InterruptedException {
 		RedisAdmin admin = fault.admin();

@@ -3,7 +3,7 @@ package io.dlock.torture.history;
 import java.nio.ByteBuffer;
 
 /**
- * The first bytes of a history: who wrote it, under which limits.
+ * The first bytes of a history: its writer and its limits.
  *
  * @param client the number of the client, or {@value #RESOURCE}
  * @param incarnation how often the client was started before

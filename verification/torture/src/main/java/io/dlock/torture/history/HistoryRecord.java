@@ -60,7 +60,7 @@ public record HistoryRecord(long nanos, int client, int thread, long attempt, in
 	}
 
 	/**
-	 * Whose record it is.
+	 * The origin of a record.
 	 *
 	 * @param client the number of the client
 	 * @param thread the number of its thread

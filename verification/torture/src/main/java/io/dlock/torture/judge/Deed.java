@@ -7,10 +7,10 @@ import java.util.regex.Pattern;
 /**
  * A line of the timeline.
  *
- * @param nanos when
- * @param kind what
+ * @param nanos its time
+ * @param kind its kind
  * @param fault the fault
- * @param target who suffers from it
+ * @param target the resource that suffers from it
  * @param text details
  */
 record Deed(long nanos, Kind kind, String fault, String target, String text) {
@@ -48,7 +48,7 @@ record Deed(long nanos, Kind kind, String fault, String target, String text) {
 	}
 
 	/**
-	 * The nemesis says so; it did not always.
+	 * The tier says so, which older timelines do not have.
 	 */
 	boolean isLossy() {
 		return this.text.contains("tier=") ? this.text.contains("tier=L") : LOSSY.contains(this.fault);
@@ -63,7 +63,8 @@ record Deed(long nanos, Kind kind, String fault, String target, String text) {
 	}
 
 	/**
-	 * Whether a client suffers from it: what is not one other client's is everybody's.
+	 * Whether a client suffers from it: a fault that is not limited to one client concerns
+	 * all.
 	 */
 	boolean concerns(int client) {
 		return !isOfOne() || isOf("client-", client) || isOf("clock-", client) || isOf("link-", client);

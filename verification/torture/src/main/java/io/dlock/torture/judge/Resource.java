@@ -7,7 +7,7 @@ import io.dlock.torture.history.Event;
 import io.dlock.torture.history.HistoryRecord;
 
 /**
- * I2 and I5: what the resource took, and what came of it.
+ * I2 and I5: the writes that the resource accepted, and their effect.
  */
 final class Resource {
 

@@ -57,7 +57,7 @@ final class TimeBeforeTheWait implements KnownBug {
 				"SELECT * FROM dlock_lock WHERE lock_key LIKE '%b28%' FOR UPDATE", () -> isHeld(holder));
 		boolean too = Scene.isGranted(other, "b28");
 		return new Evidence(held.get() && too,
-				"A, who may wait 15 s, %s while the row was blocked for 6 s; B %s afterwards".formatted(
+				"A, with a wait time of 15 s, %s while the row was blocked for 6 s; B %s afterwards".formatted(
 						held.get() ? "got the lock" : "was told that the store failed", too ? "got it" : "is refused"));
 	}
 

@@ -6,7 +6,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
 /**
- * A holder dies, and no message tells that the lock is free.
+ * A holder dies, and no message announces that the lock is free.
  */
 final class WaitsForAMessage implements KnownBug {
 
@@ -16,7 +16,7 @@ final class WaitsForAMessage implements KnownBug {
 
 	@Override
 	public String title() {
-		return "Spring Integration, Redis with notifications: who waits for the lock of a dead process waits all its time";
+		return "Spring Integration, Redis with notifications: a caller waits for the lock of a dead process until its wait time is over";
 	}
 
 	@Override
@@ -49,7 +49,7 @@ final class WaitsForAMessage implements KnownBug {
 		boolean granted = waiting.run();
 		double seconds = Scene.millisSince(begin) / 1e3;
 		return new Evidence(!granted || seconds > 2 * LEASE.toSeconds(),
-				"the lease of the dead had 5 s to run; who may wait 15 s %s after %.1f s"
+				"the lease of the dead process had 5 s to run; a caller with a wait time of 15 s %s after %.1f s"
 					.formatted(granted ? "got the lock" : "gave up", seconds));
 	}
 

@@ -10,7 +10,7 @@ import io.dlock.torture.history.HistoryRecord.Origin;
 
 /**
  * The counters that the locks protect, two of each key: one that rejects a token lower
- * than the highest it has seen, and one that believes everybody.
+ * than the highest it has seen, and one that accepts every write.
  */
 final class Counters {
 

@@ -18,7 +18,7 @@ import io.dlock.test.TcpProxy;
  * Sentinels are so patient that they never replace the master.
  * <p>
  * Master and replica announce the port of a proxy, so that the network between them and
- * everybody else, the Sentinels included, can be broken.
+ * all others, the Sentinels included, can be broken.
  */
 public final class RedisSentinelStore extends ReplicatedRedis {
 

@@ -36,7 +36,7 @@ class FencedResourceTests {
 			try (ResourceClient one = new ResourceClient(resource.port());
 					ResourceClient other = new ResourceClient(resource.port())) {
 				assertThat(one.readFenced(ONE, 10).value()).isZero();
-				// who reads with a higher token shuts the other out, before any write
+				// a read with a higher token shuts the other out, before any write
 				assertThat(other.readFenced(OTHER, 11)).isEqualTo(new Reply(true, 0, 11));
 				assertThat(one.writeFenced(ONE, 10, 1)).isEqualTo(new Reply(false, 0, 11));
 				assertThat(other.writeFenced(OTHER, 11, 1)).isEqualTo(new Reply(true, 1, 11));
