@@ -29,7 +29,7 @@ import io.dlock.OnStoreFailure;
 import io.dlock.aop.call.LockedOperation;
 import io.dlock.aop.call.LockedReturnType;
 import io.dlock.aop.call.ReturnKind;
-import io.dlock.aop.call.StoreFailurePolicy;
+import io.dlock.aop.call.StoreFailureHandler;
 import io.dlock.aop.key.KeyValueFormatter;
 import io.dlock.aop.key.LockKey;
 import io.dlock.aop.key.RefusedKeyException;
@@ -83,7 +83,7 @@ final class LockedOperationParser {
 		checkMode(annotation, minHold, method);
 		warnOfBareKey(key, annotation, method);
 		hintAtWholeMethod(annotation, name, method);
-		StoreFailurePolicy outage = outage(annotation, method, named, fallback);
+		StoreFailureHandler storeFailureHandler = storeFailureHandler(annotation, method, named, fallback);
 		String reason = reason(annotation, method, named);
 		LockRegistry registry = this.registries.find(this.values.text(annotation.registry(), "registry", method),
 				method);
@@ -99,11 +99,11 @@ final class LockedOperationParser {
 			.name(shownName)
 			.minHold(minHold)
 			.maxHold(maxHold)
-			.failOpen(outage.isFailOpen());
+			.failOpen(storeFailureHandler.isFailOpen());
 		LockRequest request = checked(template, registry, method);
 		this.registries.checkStore(request, limit, registry, method);
 		return new LockedOperation(key, request, limit, annotation.onBusy(), fallback, annotation.onLost(), reason,
-				shownName, outage, this.observations, returnType, registry);
+				shownName, storeFailureHandler, this.observations, returnType, registry);
 	}
 
 	/**
@@ -220,7 +220,7 @@ final class LockedOperationParser {
 		}
 	}
 
-	private StoreFailurePolicy outage(DistributedLocked annotation, Method method, Class<?> targetClass,
+	private StoreFailureHandler storeFailureHandler(DistributedLocked annotation, Method method, Class<?> targetClass,
 			@Nullable Method fallback) {
 		if (annotation.onStoreFailure() == OnStoreFailure.FALLBACK && fallback == null) {
 			throw new InvalidLockedMethodException(method, "has onStoreFailure = FALLBACK and names no fallback",
@@ -228,7 +228,7 @@ final class LockedOperationParser {
 		}
 		OnStoreFailure policy = (annotation.onStoreFailure() != OnStoreFailure.DEFAULT) ? annotation.onStoreFailure()
 				: this.onStoreFailure.get();
-		return new StoreFailurePolicy(policy, nameOf(method, targetClass), System::nanoTime);
+		return new StoreFailureHandler(policy, nameOf(method, targetClass), System::nanoTime);
 	}
 
 	private @Nullable Method fallback(DistributedLocked annotation, Method method, Class<?> targetClass,

@@ -10,16 +10,16 @@ import io.dlock.store.AcquireResult;
 
 /**
  * A request for the next lock of a set, whose first call to the store asks for the
- * {@link Companions} as well. Later calls ask for this lock alone: a caller that waits
- * for one lock does not take others again and again.
+ * {@link PrefetchedLocks} as well. Later calls ask for this lock alone: a caller that
+ * waits for one lock does not take others again and again.
  */
 final class BatchAcquisition extends Acquisition {
 
-	private final Companions companions;
+	private final PrefetchedLocks prefetched;
 
-	BatchAcquisition(AcquireContext context, RequestServices services, Companions companions) {
+	BatchAcquisition(AcquireContext context, RequestServices services, PrefetchedLocks prefetched) {
 		super(context, services);
-		this.companions = companions;
+		this.prefetched = prefetched;
 	}
 
 	@Override
@@ -30,7 +30,7 @@ final class BatchAcquisition extends Acquisition {
 			return hold;
 		}
 		finally {
-			this.companions.settle(hold != null);
+			this.prefetched.settle(hold != null);
 		}
 	}
 
@@ -39,7 +39,7 @@ final class BatchAcquisition extends Acquisition {
 	 */
 	@Override
 	AcquireResult ask(QueuedRequest queued, String currentOwner, Moment sent) {
-		return (queued.predecessor() == null && this.companions.join()) ? this.companions.ask(this, queued, sent)
+		return (queued.predecessor() == null && this.prefetched.join()) ? this.prefetched.ask(this, queued, sent)
 				: super.ask(queued, currentOwner, sent);
 	}
 

@@ -24,12 +24,12 @@ final class LockAcquirer {
 
 	private final RequestServices services;
 
-	/** No companions. */
-	private final Companions alone;
+	/** No prefetched locks. */
+	private final PrefetchedLocks alone;
 
 	LockAcquirer(RequestServices services) {
 		this.services = services;
-		this.alone = new Companions(List.of(), services);
+		this.alone = new PrefetchedLocks(List.of(), services);
 	}
 
 	/**
@@ -71,14 +71,14 @@ final class LockAcquirer {
 	 * As {@link #acquire(LockRequest, Deadline, boolean)}, together with others if the
 	 * store is asked at once.
 	 */
-	LeaseLockHandle acquire(LockRequest request, Deadline deadline, boolean interruptible, Companions companions) {
+	LeaseLockHandle acquire(LockRequest request, Deadline deadline, boolean interruptible, PrefetchedLocks prefetched) {
 		validate(request);
 		LeaseLockHandle handle = this.services.handles().nested(request);
 		if (handle == null) {
 			if (deadline.isUnlimited() && !request.reentrant()) {
 				this.services.handles().failIfWaitsForItself(request);
 			}
-			handle = acquire(context(request, deadline), interruptible, companions);
+			handle = acquire(context(request, deadline), interruptible, prefetched);
 		}
 		return handle.bindToThread();
 	}
@@ -88,14 +88,14 @@ final class LockAcquirer {
 	 * @param requests the requests, in the order of their storage keys, each of which the
 	 * caller does not hold
 	 * @param deadline the end of the wait
-	 * @return the companions, which are none if the store cannot do that
+	 * @return the prefetched locks, which are none if the store cannot do that
 	 */
-	Companions companions(List<LockRequest> requests, Deadline deadline) {
+	PrefetchedLocks prefetched(List<LockRequest> requests, Deadline deadline) {
 		if (requests.isEmpty() || requests.get(0).mode() == LockMode.SHARED
 				|| !this.services.store().supportsBatches()) {
 			return this.alone;
 		}
-		return new Companions(requests.stream().map((request) -> acquisition(context(request, deadline))).toList(),
+		return new PrefetchedLocks(requests.stream().map((request) -> acquisition(context(request, deadline))).toList(),
 				this.services);
 	}
 
@@ -131,10 +131,10 @@ final class LockAcquirer {
 		return new Permits(this.services.settings(), this.services.store());
 	}
 
-	private LeaseLockHandle acquire(AcquireContext context, boolean interruptible, Companions companions) {
+	private LeaseLockHandle acquire(AcquireContext context, boolean interruptible, PrefetchedLocks prefetched) {
 		LeaseLockHandle handle = join(context);
 		return (handle != null) ? handle
-				: new BlockingAcquisition(acquisition(context, companions), interruptible, this.services).run();
+				: new BlockingAcquisition(acquisition(context, prefetched), interruptible, this.services).run();
 	}
 
 	/**
@@ -200,12 +200,12 @@ final class LockAcquirer {
 	 * As {@link #acquireAsync(LockRequest, Deadline)}, together with others if the store
 	 * is asked at once.
 	 */
-	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline, Companions companions) {
+	CompletableFuture<LockHandle> acquireAsync(LockRequest request, Deadline deadline, PrefetchedLocks prefetched) {
 		validate(request);
-		return acquireAsync(context(request, deadline), companions);
+		return acquireAsync(context(request, deadline), prefetched);
 	}
 
-	private CompletableFuture<LockHandle> acquireAsync(AcquireContext context, Companions companions) {
+	private CompletableFuture<LockHandle> acquireAsync(AcquireContext context, PrefetchedLocks prefetched) {
 		LeaseLockHandle handle;
 		try {
 			handle = join(context);
@@ -214,7 +214,7 @@ final class LockAcquirer {
 			return CompletableFuture.failedFuture(ex);
 		}
 		return (handle != null) ? CompletableFuture.completedFuture(handle)
-				: new AsyncAcquisition(acquisition(context, companions), this.services).start();
+				: new AsyncAcquisition(acquisition(context, prefetched), this.services).start();
 	}
 
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request, LockHandle outer) {
@@ -252,8 +252,8 @@ final class LockAcquirer {
 				: new Acquisition(context, this.services);
 	}
 
-	private Acquisition acquisition(AcquireContext context, Companions companions) {
-		return companions.isEmpty() ? acquisition(context) : new BatchAcquisition(context, this.services, companions);
+	private Acquisition acquisition(AcquireContext context, PrefetchedLocks prefetched) {
+		return prefetched.isEmpty() ? acquisition(context) : new BatchAcquisition(context, this.services, prefetched);
 	}
 
 }

@@ -104,10 +104,10 @@ final class LockSetAcquirer {
 	 */
 	private void acquireNext(List<LockRequest> rest, Deadline deadline, List<LeaseLockHandle> granted) {
 		LockRequest request = rest.get(0);
-		try (Companions companions = companions(this.acquirer, rest, deadline,
+		try (PrefetchedLocks prefetched = prefetched(this.acquirer, rest, deadline,
 				(other) -> LockContext.find(other.key()) != null)) {
-			granted.add(this.acquirer.acquire(request, deadline, true, companions));
-			for (LeaseLockHandle next = companions.next(); next != null; next = companions.next()) {
+			granted.add(this.acquirer.acquire(request, deadline, true, prefetched));
+			for (LeaseLockHandle next = prefetched.next(); next != null; next = prefetched.next()) {
 				granted.add(next.bindToThread());
 			}
 		}
@@ -116,10 +116,10 @@ final class LockSetAcquirer {
 	/**
 	 * The requests behind the first, up to one that is nested in a lock of the caller.
 	 */
-	private static Companions companions(LockAcquirer acquirer, List<LockRequest> rest, Deadline deadline,
+	private static PrefetchedLocks prefetched(LockAcquirer acquirer, List<LockRequest> rest, Deadline deadline,
 			Predicate<LockRequest> nested) {
 		List<LockRequest> others = rest.subList(1, rest.size()).stream().takeWhile(nested.negate()).toList();
-		return acquirer.companions(others, deadline);
+		return acquirer.prefetched(others, deadline);
 	}
 
 	CompletableFuture<LockSet> acquireAsync(LockRequest template, Collection<String> keys,
@@ -236,11 +236,11 @@ final class LockSetAcquirer {
 			List<LockRequest> rest = this.requests.subList(this.granted.size(), this.requests.size());
 			LockRequest request = rest.get(0);
 			LockHandle outer = this.held.get(request.key());
-			Companions companions = companions(this.acquirer, rest, this.deadline,
+			PrefetchedLocks prefetched = prefetched(this.acquirer, rest, this.deadline,
 					(other) -> this.held.containsKey(other.key()));
 			CompletableFuture<LockHandle> next = (outer != null)
 					? this.acquirer.acquireAsync(request, this.deadline, outer)
-					: this.acquirer.acquireAsync(request, this.deadline, companions);
+					: this.acquirer.acquireAsync(request, this.deadline, prefetched);
 			this.current = next;
 			if (this.future.isDone() || this.lost) {
 				next.cancel(false);
@@ -249,7 +249,7 @@ final class LockSetAcquirer {
 				this.lost = true;
 				cancelCurrent();
 			});
-			next.whenComplete((handle, failure) -> answered(handle, failure, companions));
+			next.whenComplete((handle, failure) -> answered(handle, failure, prefetched));
 		}
 
 		private void cancelCurrent() {
@@ -259,12 +259,12 @@ final class LockSetAcquirer {
 			}
 		}
 
-		private void answered(@Nullable LockHandle handle, @Nullable Throwable failure, Companions companions) {
+		private void answered(@Nullable LockHandle handle, @Nullable Throwable failure, PrefetchedLocks prefetched) {
 			Throwable reason = failure;
-			try (companions) {
+			try (prefetched) {
 				if (handle != null) {
 					this.granted.add((LeaseLockHandle) handle);
-					addAll(companions);
+					addAll(prefetched);
 				}
 			}
 			catch (Throwable ex) {
@@ -281,8 +281,8 @@ final class LockSetAcquirer {
 			}
 		}
 
-		private void addAll(Companions companions) {
-			for (LeaseLockHandle next = companions.next(); next != null; next = companions.next()) {
+		private void addAll(PrefetchedLocks prefetched) {
+			for (LeaseLockHandle next = prefetched.next(); next != null; next = prefetched.next()) {
 				this.granted.add(next);
 			}
 		}

@@ -84,7 +84,7 @@ class AopArchitectureTests {
 				"RefusedKeyException");
 		assertThat(publicTypes("io.dlock.aop.call")).containsExactly("LockedMethodExecutor", "LockedMethodInvoker",
 				"LockedOperation", "LockedReturnType", "PendingResults", "ProxyAdvice", "ReturnKind",
-				"StoreFailurePolicy");
+				"StoreFailureHandler");
 		assertThat(publicTypes("io.dlock.aop.aspectj")).containsExactly("DistributedLockedAspect", "WovenMethods");
 		assertThat(publicTypes("io.dlock.aop")).containsExactly("DistributedLockedBeanPostProcessor",
 				"InvalidLockedMethodException");

@@ -251,8 +251,8 @@ class LockMetersTests {
 	}
 
 	/**
-	 * A name has meters from its first event on. Until then its waiting requests are counted
-	 * among the others.
+	 * A name has meters from its first event on. Until then its waiting requests are
+	 * counted among the others.
 	 */
 	@Test
 	void nameWithoutAnEventIsCountedAmongTheOthers() {

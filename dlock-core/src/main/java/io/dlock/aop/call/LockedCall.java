@@ -224,12 +224,12 @@ class LockedCall implements LockedInvocation {
 	 */
 	@Nullable Object runWithoutLock(Throwable failure) throws Throwable {
 		Throwable reason = unwrapped(failure);
-		boolean unlocked = this.operation.outage().isFailOpen(reason);
+		boolean unlocked = this.operation.storeFailureHandler().isFailOpen(reason);
 		if (reason instanceof LockStoreException || reason instanceof LockBusyException) {
 			this.observation.refused(reason, unlocked);
 		}
 		if (unlocked) {
-			this.operation.outage().warn(reason);
+			this.operation.storeFailureHandler().warn(reason);
 			return invocableClone().proceed();
 		}
 		Method fallback = this.operation.fallback(reason);

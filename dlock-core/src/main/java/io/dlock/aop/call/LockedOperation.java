@@ -27,13 +27,13 @@ import io.dlock.observation.CallObservationFactory;
  * @param onLost the rule for a lost lock
  * @param reason the reason for operators
  * @param name the name in events and metrics
- * @param outage the rule for a failure of the store
+ * @param storeFailureHandler the handler of a failure of the store
  * @param observations starts the observations of calls
  * @param returnType the return type
  * @param registry the registry that the annotation names, or {@code null} for the default
  */
 public record LockedOperation(LockKey key, LockRequest template, @Nullable Integer limit, OnBusy onBusy,
-		@Nullable Method fallback, OnLost onLost, String reason, String name, StoreFailurePolicy outage,
+		@Nullable Method fallback, OnLost onLost, String reason, String name, StoreFailureHandler storeFailureHandler,
 		CallObservationFactory observations, LockedReturnType returnType, @Nullable LockRegistry registry) {
 
 	/**
@@ -66,7 +66,8 @@ public record LockedOperation(LockKey key, LockRequest template, @Nullable Integ
 	 */
 	@Nullable Method fallback(Throwable reason) {
 		return (reason instanceof LockBusyException
-				|| (reason instanceof LockStoreException && this.outage.isFallback())) ? this.fallback : null;
+				|| (reason instanceof LockStoreException && this.storeFailureHandler.isFallback())) ? this.fallback
+						: null;
 	}
 
 	/**

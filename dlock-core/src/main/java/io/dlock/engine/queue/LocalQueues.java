@@ -151,11 +151,11 @@ public final class LocalQueues {
 	 * keeps its place until then.
 	 */
 	private void remove(QueuedRequest queued, boolean inBackground) {
-		Departure departure = new Departure(queued, this.maxHandOffNanos);
-		this.queues.computeIfPresent(queued.queueName(), departure);
-		departure.finish(this.releaser);
-		if (departure.lease != null && departure.successor == null) {
-			this.releaser.giveBack(departure.lease, inBackground, () -> remove(queued, inBackground));
+		RequestRemoval removal = new RequestRemoval(queued, this.maxHandOffNanos);
+		this.queues.computeIfPresent(queued.queueName(), removal);
+		removal.finish(this.releaser);
+		if (removal.lease != null && removal.successor == null) {
+			this.releaser.giveBack(removal.lease, inBackground, () -> remove(queued, inBackground));
 		}
 	}
 
@@ -172,13 +172,13 @@ public final class LocalQueues {
 			// a request that comes now is served when the holder leaves
 			return false;
 		}
-		Departure departure = new Departure(holder, this.maxHandOffNanos);
+		RequestRemoval removal = new RequestRemoval(holder, this.maxHandOffNanos);
 		this.queues.computeIfPresent(name, (key, queue) -> {
-			departure.pass(queue, hold.lease());
+			removal.pass(queue, hold.lease());
 			return queue;
 		});
-		departure.finish(this.releaser);
-		return departure.successor != null;
+		removal.finish(this.releaser);
+		return removal.successor != null;
 	}
 
 	/**

@@ -14,7 +14,7 @@ import io.dlock.store.LockStore.ReleaseCommand;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 import io.dlock.store.jdbc.dialect.LockAcquire;
 
 /**

@@ -25,8 +25,8 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
-import io.dlock.store.jdbc.dialect.DueLease;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 import io.dlock.store.jdbc.dialect.LockAcquire;
 import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.LockMembers;
@@ -206,7 +206,7 @@ public final class JdbcLockStore implements LockStore {
 		if (LockStore.isMember(owner)) {
 			return false;
 		}
-		DueLease lease = DueLease.of(new Holding(StorageKey.of(key), owner), rest);
+		LeaseUpdate lease = LeaseUpdate.of(new Holding(StorageKey.of(key), owner), rest);
 		return this.connections.execute("keep", (dialect, connection) -> dialect.keep(connection, lease));
 	}
 

@@ -20,8 +20,8 @@ import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreCongestedException;
-import io.dlock.store.jdbc.dialect.DueLease;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 import io.dlock.store.jdbc.dialect.LockDialect;
 import io.dlock.store.jdbc.dialect.LockMembers;
 import io.dlock.store.jdbc.dialect.SqlErrors;
@@ -37,7 +37,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 
 	private final List<Holding> holdings;
 
-	private final SortedMap<Holding, DueLease> unanswered = new TreeMap<>(
+	private final SortedMap<Holding, LeaseUpdate> unanswered = new TreeMap<>(
 			Comparator.comparing(Holding::key).thenComparing(Holding::owner));
 
 	private final Map<Holding, RenewResult> answers = new HashMap<>();
@@ -50,7 +50,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		this.limit = limit.toNanos();
 		this.holdings = leases.stream().map((lease) -> new Holding(StorageKey.of(lease.key()), lease.owner())).toList();
 		for (int i = 0; i < leases.size(); i++) {
-			DueLease due = DueLease.of(this.holdings.get(i), leases.get(i).lease());
+			LeaseUpdate due = LeaseUpdate.of(this.holdings.get(i), leases.get(i).lease());
 			this.unanswered.merge(due.holding(), due, (one, other) -> (one.micros() >= other.micros()) ? one : other);
 		}
 	}
@@ -75,10 +75,10 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 	 * of the time, so that two would keep the members behind them from every renewal.
 	 */
 	private void renewMembers(LockDialect dialect, Connection connection) throws SQLException {
-		List<DueLease> members = new ArrayList<>(this.unanswered.values());
+		List<LeaseUpdate> members = new ArrayList<>(this.unanswered.values());
 		members.removeIf((lease) -> !isMember(lease));
 		Collections.shuffle(members);
-		for (DueLease lease : members) {
+		for (LeaseUpdate lease : members) {
 			if (!isOver()) {
 				renewMember(dialect, connection, lease);
 			}
@@ -88,7 +88,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		}
 	}
 
-	private void renewMember(LockDialect dialect, Connection connection, DueLease lease) throws SQLException {
+	private void renewMember(LockDialect dialect, Connection connection, LeaseUpdate lease) throws SQLException {
 		Duration left = Duration.ofNanos(this.limit - (System.nanoTime() - this.started));
 		try {
 			boolean renewed = new LockMembers(dialect, connection, left).renew(lease);
@@ -105,12 +105,12 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 		}
 	}
 
-	private void unanswered(DueLease lease, Exception ex) {
+	private void unanswered(LeaseUpdate lease, Exception ex) {
 		logger.debug("Another session blocks the renewal of lock '" + lease.key() + "'", ex);
 		answer(lease.holding(), RenewResult.UNKNOWN);
 	}
 
-	private static boolean isMember(DueLease lease) {
+	private static boolean isMember(LeaseUpdate lease) {
 		return LockStore.isMember(lease.owner());
 	}
 
@@ -119,11 +119,11 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 	}
 
 	private void renewTogether(LockDialect dialect, Connection connection) throws SQLException {
-		List<DueLease> due = this.unanswered.values().stream().filter((lease) -> !isMember(lease)).toList();
+		List<LeaseUpdate> due = this.unanswered.values().stream().filter((lease) -> !isMember(lease)).toList();
 		int atOnce = dialect.renewalsAtOnce();
 		int from = 0;
 		while (from < due.size() && !isOver()) {
-			List<DueLease> next = due.subList(from, Math.min(from + atOnce, due.size()));
+			List<LeaseUpdate> next = due.subList(from, Math.min(from + atOnce, due.size()));
 			try {
 				dialect.renew(connection, next, this::answer);
 				from += next.size();
@@ -140,7 +140,7 @@ final class JdbcRenewal implements LockConnections.Work<Boolean> {
 	}
 
 	private void renewFirst(LockDialect dialect, Connection connection) throws SQLException {
-		DueLease first = this.unanswered.values().iterator().next();
+		LeaseUpdate first = this.unanswered.values().iterator().next();
 		try {
 			boolean renewed = dialect.renew(connection, first);
 			answer(first.holding(), renewed ? RenewResult.RENEWED : RenewResult.REFUSED);

@@ -30,8 +30,8 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
 import io.dlock.store.WaitingQueue;
-import io.dlock.store.jdbc.dialect.DueLease;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 import io.dlock.store.jdbc.dialect.LockTableUpgrade;
 import io.dlock.test.MachineWatch;
 import io.dlock.test.Patience;
@@ -158,7 +158,7 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		granted(acquire("+b"));
 		this.store.connections().execute("try as an earlier version", (dialect, connection) -> {
 			for (String owner : List.of("+a", "+b", "a", "", this.mailbox.reservationOwner())) {
-				DueLease lease = DueLease.of(new Holding(this.key, owner), LEASE);
+				LeaseUpdate lease = LeaseUpdate.of(new Holding(this.key, owner), LEASE);
 				assertThat(dialect.release(connection, this.key, owner)).isFalse();
 				assertThat(dialect.keep(connection, lease)).isFalse();
 				assertThat(dialect.renew(connection, lease)).isFalse();

@@ -9,8 +9,8 @@ import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.jdbc.LockConnections.Work;
-import io.dlock.store.jdbc.dialect.DueLease;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 import io.dlock.store.jdbc.dialect.LockMembers;
 import io.dlock.test.Patience;
 import io.dlock.test.TestDatabase;
@@ -55,7 +55,7 @@ class PostgreSqlMemberIntegrationTests extends AbstractJdbcMemberTests {
 			.release(this.key, "+b"))).as("a release need not be").isFalse();
 		this.store.release(this.key, "+a");
 		this.store.acquire(command("x"));
-		DueLease rest = DueLease.of(new Holding(this.key, "x"), LEASE);
+		LeaseUpdate rest = LeaseUpdate.of(new Holding(this.key, "x"), LEASE);
 		assertThat(isDurable((dialect, connection) -> dialect.keep(connection, rest))).isTrue();
 		assertThat(isDurable((dialect, connection) -> dialect.release(connection, this.key, LockStore.keptOwner("x"))))
 			.as("a release need not be")

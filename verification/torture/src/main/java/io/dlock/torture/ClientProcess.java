@@ -31,7 +31,8 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 	private static final Duration DUMP_PATIENCE = Duration.ofSeconds(2);
 
 	/**
-	 * Most work is over sooner; a client that still holds a lock then keeps it for a while.
+	 * Most work is over sooner; a client that still holds a lock then keeps it for a
+	 * while.
 	 */
 	private static final Duration WORTH_KILLING = Duration.ofMillis(8);
 

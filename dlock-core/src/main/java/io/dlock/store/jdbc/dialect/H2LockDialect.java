@@ -16,7 +16,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 
 /**
  * H2, for development and tests. Two first-ever acquires of a key may collide on the
@@ -117,9 +117,9 @@ final class H2LockDialect extends LockDialect {
 	}
 
 	@Override
-	public void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+	public void renew(Connection connection, List<LeaseUpdate> due, BiConsumer<Holding, RenewResult> answers)
 			throws SQLException {
-		for (DueLease lease : due) {
+		for (LeaseUpdate lease : due) {
 			answers.accept(lease.holding(), renew(connection, lease) ? RenewResult.RENEWED : RenewResult.REFUSED);
 		}
 	}

@@ -22,7 +22,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 
 /**
  * The operations of the locks on one kind of database. Each decision is one statement
@@ -253,7 +253,7 @@ public abstract class LockDialect {
 	 * @param answers takes the answers
 	 * @throws SQLException if there are none
 	 */
-	public abstract void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+	public abstract void renew(Connection connection, List<LeaseUpdate> due, BiConsumer<Holding, RenewResult> answers)
 			throws SQLException;
 
 	/**
@@ -263,7 +263,7 @@ public abstract class LockDialect {
 	 * @return whether the owner holds the key
 	 * @throws SQLException if there is no answer
 	 */
-	public boolean renew(Connection connection, DueLease lease) throws SQLException {
+	public boolean renew(Connection connection, LeaseUpdate lease) throws SQLException {
 		return update(connection, LockStatement.RENEW, lease);
 	}
 
@@ -274,11 +274,11 @@ public abstract class LockDialect {
 	 * @return whether the owner held it
 	 * @throws SQLException if there is no answer
 	 */
-	public final boolean keep(Connection connection, DueLease lease) throws SQLException {
+	public final boolean keep(Connection connection, LeaseUpdate lease) throws SQLException {
 		return update(connection, LockStatement.KEEP, lease);
 	}
 
-	private boolean update(Connection connection, LockStatement update, DueLease lease) throws SQLException {
+	private boolean update(Connection connection, LockStatement update, LeaseUpdate lease) throws SQLException {
 		try (PreparedStatement statement = prepare(connection, update)) {
 			statement.setLong(1, lease.micros());
 			statement.setString(2, lease.key());

@@ -96,7 +96,7 @@ public final class LockMembers {
 	 * @return whether the member holds the key
 	 * @throws SQLException if there is no answer
 	 */
-	public boolean renew(DueLease lease) throws SQLException {
+	public boolean renew(LeaseUpdate lease) throws SQLException {
 		return change(lease.key(), false, (record, now) -> record.renew(lease.owner(), lease.micros(), now));
 	}
 

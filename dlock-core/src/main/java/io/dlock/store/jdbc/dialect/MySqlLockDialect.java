@@ -21,7 +21,7 @@ import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 
 /**
  * MySQL and MariaDB. The update count does not tell a refusal from a grant: with the
@@ -152,7 +152,7 @@ final class MySqlLockDialect extends LockDialect {
 	 * same.
 	 */
 	@Override
-	public boolean renew(Connection connection, DueLease lease) throws SQLException {
+	public boolean renew(Connection connection, LeaseUpdate lease) throws SQLException {
 		return super.renew(connection, lease)
 				&& holder(connection, lease.key(), lease.owner()) instanceof AcquireAttempt.Granted;
 	}
@@ -163,7 +163,7 @@ final class MySqlLockDialect extends LockDialect {
 	}
 
 	@Override
-	public void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+	public void renew(Connection connection, List<LeaseUpdate> due, BiConsumer<Holding, RenewResult> answers)
 			throws SQLException {
 		String json = due.stream().map(MySqlLockDialect::json).collect(Collectors.joining(",", "[", "]"));
 		try (Statement statement = connection.createStatement()) {
@@ -173,12 +173,12 @@ final class MySqlLockDialect extends LockDialect {
 			statement.setString(1, json);
 			statement.executeUpdate();
 		}
-		Set<DueLease> refused = new HashSet<>(due);
+		Set<LeaseUpdate> refused = new HashSet<>(due);
 		try (PreparedStatement statement = connection.prepareStatement(this.readBackMany)) {
 			statement.setString(1, json);
 			try (ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
-					DueLease held = due.get(row.getInt(1) - 1);
+					LeaseUpdate held = due.get(row.getInt(1) - 1);
 					refused.remove(held);
 					if (row.getBoolean(2)) {
 						answers.accept(held.holding(), RenewResult.RENEWED);
@@ -192,7 +192,7 @@ final class MySqlLockDialect extends LockDialect {
 	/**
 	 * A storage key has no character that would have to be escaped.
 	 */
-	private static String json(DueLease lease) {
+	private static String json(LeaseUpdate lease) {
 		String owner = lease.owner().replace("\\", "\\\\").replace("\"", "\\\"");
 		return "[\"" + lease.key() + "\",\"" + owner + "\"," + lease.micros() + "]";
 	}

@@ -31,7 +31,7 @@ import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
-import io.dlock.store.jdbc.dialect.DueLease.Holding;
+import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 
 /**
  * PostgreSQL.
@@ -272,12 +272,12 @@ final class PostgreSqlLockDialect extends LockDialect {
 	}
 
 	@Override
-	public void renew(Connection connection, List<DueLease> due, BiConsumer<Holding, RenewResult> answers)
+	public void renew(Connection connection, List<LeaseUpdate> due, BiConsumer<Holding, RenewResult> answers)
 			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.renewMany)) {
-			statement.setArray(1, array(connection, "text", due.stream().map(DueLease::key)));
-			statement.setArray(2, array(connection, "text", due.stream().map(DueLease::owner)));
-			statement.setArray(3, array(connection, "bigint", due.stream().map(DueLease::micros)));
+			statement.setArray(1, array(connection, "text", due.stream().map(LeaseUpdate::key)));
+			statement.setArray(2, array(connection, "text", due.stream().map(LeaseUpdate::owner)));
+			statement.setArray(3, array(connection, "bigint", due.stream().map(LeaseUpdate::micros)));
 			try (ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
 					answers.accept(due.get(row.getInt(1) - 1).holding(),

@@ -73,9 +73,9 @@ final class ShedLockContender implements Contender {
 	}
 
 	private @Nullable Held tryLock(LockCall call) {
-		Belief belief = Belief.now(call);
+		AssumedLease assumed = AssumedLease.now(call);
 		return this.provider.lock(new LockConfiguration(Instant.now(), call.key(), call.lease(), Duration.ZERO))
-			.map((lock) -> new Held(call, lock, belief))
+			.map((lock) -> new Held(call, lock, assumed))
 			.orElse(null);
 	}
 
@@ -96,17 +96,17 @@ final class ShedLockContender implements Contender {
 
 		private SimpleLock lock;
 
-		private Belief belief;
+		private AssumedLease assumed;
 
 		private long tried;
 
 		private boolean lost;
 
-		Held(LockCall call, SimpleLock lock, Belief belief) {
+		Held(LockCall call, SimpleLock lock, AssumedLease assumed) {
 			this.call = call;
 			this.lock = lock;
-			this.belief = belief;
-			this.tried = belief.since();
+			this.assumed = assumed;
+			this.tried = assumed.since();
 		}
 
 		@Override
@@ -115,19 +115,19 @@ final class ShedLockContender implements Contender {
 					&& System.nanoTime() - this.tried > this.call.lease().toNanos() / EXTENSIONS_PER_LEASE) {
 				extend();
 			}
-			return !this.lost && this.belief.age() < this.call.lease().toNanos();
+			return !this.lost && this.assumed.age() < this.call.lease().toNanos();
 		}
 
 		/**
 		 * One that failed may be repeated.
 		 */
 		private void extend() {
-			Belief extended = Belief.now(this.call);
+			AssumedLease extended = AssumedLease.now(this.call);
 			this.tried = extended.since();
 			try {
 				this.lock.extend(this.call.lease(), Duration.ZERO).ifPresentOrElse((longer) -> {
 					this.lock = longer;
-					this.belief = extended;
+					this.assumed = extended;
 				}, () -> this.lost = true);
 			}
 			catch (RuntimeException ex) {

@@ -117,7 +117,7 @@ final class SpringIntegrationContender implements Contender {
 		return Peers.acquire(() -> {
 			long begin = System.nanoTime();
 			return lock.tryLock(call.waitTime(), call.lease())
-					? new Held(lock, call, this.renewal, Belief.since(begin, call)) : null;
+					? new Held(lock, call, this.renewal, AssumedLease.since(begin, call)) : null;
 		});
 	}
 
@@ -140,37 +140,37 @@ final class SpringIntegrationContender implements Contender {
 
 		private final @Nullable Consumer<String> renewal;
 
-		private Belief belief;
+		private AssumedLease assumed;
 
 		private long tried;
 
 		private boolean lost;
 
-		Held(DistributedLock lock, LockCall call, @Nullable Consumer<String> renewal, Belief belief) {
+		Held(DistributedLock lock, LockCall call, @Nullable Consumer<String> renewal, AssumedLease assumed) {
 			this.lock = lock;
 			this.call = call;
 			this.renewal = renewal;
-			this.belief = belief;
-			this.tried = belief.since();
+			this.assumed = assumed;
+			this.tried = assumed.since();
 		}
 
 		@Override
 		public boolean isValid() {
 			if (this.renewal == null || !this.call.renew()) {
-				return this.belief.isHeld();
+				return this.assumed.isHeld();
 			}
 			if (!this.lost && System.nanoTime() - this.tried > this.call.lease().toNanos() / RENEWALS_PER_LEASE) {
 				renew(this.renewal);
 			}
-			return !this.lost && this.belief.age() < this.call.lease().toNanos();
+			return !this.lost && this.assumed.age() < this.call.lease().toNanos();
 		}
 
 		private void renew(Consumer<String> renewal) {
-			Belief renewed = Belief.now(this.call);
+			AssumedLease renewed = AssumedLease.now(this.call);
 			this.tried = renewed.since();
 			try {
 				renewal.accept(this.call.key());
-				this.belief = renewed;
+				this.assumed = renewed;
 			}
 			catch (IllegalStateException ex) {
 				this.lost = true;

@@ -38,7 +38,7 @@ final class Losses {
 	}
 
 	static void judge(Run run, Findings findings) {
-		Map<Integer, List<Deed>> steps = new HashMap<>();
+		Map<Integer, List<TimelineEvent>> steps = new HashMap<>();
 		long stopped = FEW_STOPPED + run.timeline().stops() / STOPS_PER_STOPPED;
 		for (Attempt attempt : run.attempts()) {
 			if (run.limits().notified() && isNeverValid(attempt)) {
@@ -65,8 +65,8 @@ final class Losses {
 	 * machine that was suspended looks like that. A process that stands still may miss
 	 * the step.
 	 */
-	private static void judgeTurned(Run run, Attempt attempt, List<Deed> steps, Findings findings) {
-		for (Deed step : steps) {
+	private static void judgeTurned(Run run, Attempt attempt, List<TimelineEvent> steps, Findings findings) {
+		for (TimelineEvent step : steps) {
 			boolean held = attempt.heldFrom() < step.nanos()
 					&& !attempt.client().pauses().intersects(step.nanos(), step.nanos() + run.limits().slack())
 					&& attempt.client().running(step.nanos(), attempt.end()) > run.limits().slack();

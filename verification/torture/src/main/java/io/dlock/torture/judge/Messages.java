@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.dlock.torture.history.Event;
-import io.dlock.torture.judge.Deed.Kind;
 import io.dlock.torture.judge.Intervals.Interval;
+import io.dlock.torture.judge.TimelineEvent.Kind;
 
 /**
  * I15 of the messages that tell a process that it has its turn: when they do not arrive
@@ -44,7 +44,7 @@ final class Messages {
 
 	static void judge(Run run, Findings findings) {
 		List<HandOver> handOvers = handOvers(run);
-		for (Deed silence : run.timeline().events()) {
+		for (TimelineEvent silence : run.timeline().events()) {
 			if (silence.kind() == Kind.START && silence.fault().equals(SILENT_SUBSCRIPTION)) {
 				long end = end(run.timeline(), silence);
 				clients(run).filter(silence::concerns)
@@ -76,11 +76,12 @@ final class Messages {
 		}
 	}
 
-	private static long end(Timeline timeline, Deed begin) {
+	private static long end(Timeline timeline, TimelineEvent begin) {
 		return timeline.events()
 			.stream()
-			.filter((deed) -> deed.kind() == Kind.HEAL || (deed.kind() == Kind.END && deed.name().equals(begin.name())))
-			.mapToLong(Deed::nanos)
+			.filter((event) -> event.kind() == Kind.HEAL
+					|| (event.kind() == Kind.END && event.name().equals(begin.name())))
+			.mapToLong(TimelineEvent::nanos)
 			.findFirst()
 			.orElse(begin.nanos());
 	}

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.dlock.torture.judge.Deed.Kind;
 import io.dlock.torture.judge.Intervals.Interval;
+import io.dlock.torture.judge.TimelineEvent.Kind;
 
 /**
  * I15: as soon as the store can be used by clients that connect anew, each process that
@@ -40,12 +40,12 @@ final class Restorations {
 	private static List<Interval> restored(Timeline timeline) {
 		List<Interval> times = new ArrayList<>();
 		Map<String, Long> open = new HashMap<>();
-		for (Deed deed : timeline.events()) {
-			if (deed.kind() == Kind.RESTORED) {
-				open.put(deed.name(), deed.nanos());
+		for (TimelineEvent event : timeline.events()) {
+			if (event.kind() == Kind.RESTORED) {
+				open.put(event.name(), event.nanos());
 			}
-			else if (deed.kind() == Kind.END && open.containsKey(deed.name())) {
-				times.add(new Interval(open.remove(deed.name()), deed.nanos()));
+			else if (event.kind() == Kind.END && open.containsKey(event.name())) {
+				times.add(new Interval(open.remove(event.name()), event.nanos()));
 			}
 		}
 		return times;

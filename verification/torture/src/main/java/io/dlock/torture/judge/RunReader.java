@@ -121,8 +121,8 @@ final class RunReader {
 	}
 
 	/**
-	 * The store may need three commands to recover from a fault, and a waiting client needs
-	 * one poll to notice.
+	 * The store may need three commands to recover from a fault, and a waiting client
+	 * needs one poll to notice.
 	 */
 	private Client client(HistoryHeader header, long last, boolean ended, Intervals stalls, Intervals waits) {
 		long after = 3 * header.commandTimeoutNanos() + header.pollNanos();

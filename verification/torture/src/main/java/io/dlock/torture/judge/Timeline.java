@@ -14,15 +14,15 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
-import io.dlock.torture.judge.Deed.Kind;
 import io.dlock.torture.judge.Intervals.Interval;
+import io.dlock.torture.judge.TimelineEvent.Kind;
 
 /**
  * The actions of the nemesis.
  *
- * @param events its deeds in order
+ * @param events its events in order
  */
-record Timeline(List<Deed> events) {
+record Timeline(List<TimelineEvent> events) {
 
 	/** A process does not run. */
 	private static final Set<String> STOPS = Set.of("F1", "F2");
@@ -73,7 +73,7 @@ record Timeline(List<Deed> events) {
 	static Timeline parse(List<String> lines) {
 		return new Timeline(lines.stream()
 			.filter((line) -> !line.isBlank() && Character.isDigit(line.charAt(0)))
-			.map(Deed::parse)
+			.map(TimelineEvent::parse)
 			.toList());
 	}
 
@@ -83,7 +83,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals pauses(int client) {
-		return windows((deed) -> deed.isOf("client-", client) && STOPS.contains(deed.fault()));
+		return windows((event) -> event.isOf("client-", client) && STOPS.contains(event.fault()));
 	}
 
 	/**
@@ -92,7 +92,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals clocks(int client) {
-		return windows((deed) -> deed.fault().equals(CLIENT_CLOCK) && deed.concerns(client));
+		return windows((event) -> event.fault().equals(CLIENT_CLOCK) && event.concerns(client));
 	}
 
 	/**
@@ -101,10 +101,10 @@ record Timeline(List<Deed> events) {
 	 * @param client the number of the client
 	 * @return the beginnings of the steps
 	 */
-	List<Deed> clockSteps(int client) {
+	List<TimelineEvent> clockSteps(int client) {
 		return this.events.stream()
-			.filter((deed) -> deed.kind() == Kind.START && deed.fault().equals(CLIENT_CLOCK) && deed.concerns(client)
-					&& deed.text().startsWith(CLOCK_STEP) && deed.amount() > 0)
+			.filter((event) -> event.kind() == Kind.START && event.fault().equals(CLIENT_CLOCK)
+					&& event.concerns(client) && event.text().startsWith(CLOCK_STEP) && event.amount() > 0)
 			.toList();
 	}
 
@@ -112,7 +112,9 @@ record Timeline(List<Deed> events) {
 	 * How often a process was stopped.
 	 */
 	long stops() {
-		return this.events.stream().filter((deed) -> deed.kind() == Kind.START && STOPS.contains(deed.fault())).count();
+		return this.events.stream()
+			.filter((event) -> event.kind() == Kind.START && STOPS.contains(event.fault()))
+			.count();
 	}
 
 	/**
@@ -121,7 +123,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals storeFaults(int client) {
-		return windows((deed) -> !OF_CLIENTS.contains(deed.fault()) && deed.concerns(client));
+		return windows((event) -> !OF_CLIENTS.contains(event.fault()) && event.concerns(client));
 	}
 
 	/**
@@ -129,8 +131,8 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals outages() {
-		return windows(
-				(deed) -> !OF_CLIENTS.contains(deed.fault()) && !deed.fault().equals(BUSY_MACHINE) && !deed.isOfOne());
+		return windows((event) -> !OF_CLIENTS.contains(event.fault()) && !event.fault().equals(BUSY_MACHINE)
+				&& !event.isOfOne());
 	}
 
 	/**
@@ -139,7 +141,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals quarantines() {
-		return windows((deed) -> FORGETTING.contains(deed.fault()) || deed.text().startsWith(PROMOTION));
+		return windows((event) -> FORGETTING.contains(event.fault()) || event.text().startsWith(PROMOTION));
 	}
 
 	/**
@@ -148,7 +150,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals ownFaults(int client) {
-		return windows((deed) -> deed.isOfOne() && deed.concerns(client));
+		return windows((event) -> event.isOfOne() && event.concerns(client));
 	}
 
 	/**
@@ -157,7 +159,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals faults(int client) {
-		return windows((deed) -> deed.concerns(client));
+		return windows((event) -> event.concerns(client));
 	}
 
 	/**
@@ -166,33 +168,33 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals harmfulFaults(int client) {
-		return windows((deed) -> !HARMLESS.contains(deed.fault()) && deed.concerns(client));
+		return windows((event) -> !HARMLESS.contains(event.fault()) && event.concerns(client));
 	}
 
 	/**
 	 * The times from the begin of a fault to its end, or to when everything was healed.
 	 */
-	private Intervals windows(Predicate<Deed> chosen) {
+	private Intervals windows(Predicate<TimelineEvent> chosen) {
 		List<Interval> windows = new ArrayList<>();
 		Map<String, Long> open = new HashMap<>();
 		long last = 0;
-		for (Deed deed : this.events) {
-			last = deed.nanos();
-			if (deed.kind() == Kind.START && chosen.test(deed)) {
-				open.putIfAbsent(deed.name(), deed.nanos());
+		for (TimelineEvent event : this.events) {
+			last = event.nanos();
+			if (event.kind() == Kind.START && chosen.test(event)) {
+				open.putIfAbsent(event.name(), event.nanos());
 			}
-			else if (deed.kind() == Kind.KILL) {
+			else if (event.kind() == Kind.KILL) {
 				// until then the client was well
-				open.computeIfPresent(deed.name(), (name, begin) -> deed.nanos());
+				open.computeIfPresent(event.name(), (name, begin) -> event.nanos());
 			}
-			else if (deed.kind() == Kind.END) {
-				Long begin = open.remove(deed.name());
+			else if (event.kind() == Kind.END) {
+				Long begin = open.remove(event.name());
 				if (begin != null) {
-					windows.add(new Interval(begin, deed.nanos()));
+					windows.add(new Interval(begin, event.nanos()));
 				}
 			}
-			else if (deed.kind() == Kind.HEAL) {
-				open.values().forEach((begin) -> windows.add(new Interval(begin, deed.nanos())));
+			else if (event.kind() == Kind.HEAL) {
+				open.values().forEach((begin) -> windows.add(new Interval(begin, event.nanos())));
 				open.clear();
 			}
 		}
@@ -208,10 +210,10 @@ record Timeline(List<Deed> events) {
 	 */
 	List<Long> kills(int client) {
 		// the timelines of the first campaigns only have the begin of the fault
-		Kind kill = this.events.stream().anyMatch((deed) -> deed.kind() == Kind.KILL) ? Kind.KILL : Kind.START;
+		Kind kill = this.events.stream().anyMatch((event) -> event.kind() == Kind.KILL) ? Kind.KILL : Kind.START;
 		return this.events.stream()
-			.filter((deed) -> deed.kind() == kill && deed.fault().equals("F3") && deed.isOf("client-", client))
-			.map(Deed::nanos)
+			.filter((event) -> event.kind() == kill && event.fault().equals("F3") && event.isOf("client-", client))
+			.map(TimelineEvent::nanos)
 			.toList();
 	}
 
@@ -222,13 +224,13 @@ record Timeline(List<Deed> events) {
 	 */
 	long storeClockSetBack() {
 		Set<String> forward = new HashSet<>();
-		for (Deed deed : this.events) {
-			boolean back = deed.kind() == Kind.START && deed.fault().equals(STORE_CLOCK) && deed.amount() < 0;
-			if (back || (deed.kind() == Kind.END && forward.remove(deed.name()))) {
-				return deed.nanos();
+		for (TimelineEvent event : this.events) {
+			boolean back = event.kind() == Kind.START && event.fault().equals(STORE_CLOCK) && event.amount() < 0;
+			if (back || (event.kind() == Kind.END && forward.remove(event.name()))) {
+				return event.nanos();
 			}
-			if (deed.kind() == Kind.START && deed.fault().equals(STORE_CLOCK)) {
-				forward.add(deed.name());
+			if (event.kind() == Kind.START && event.fault().equals(STORE_CLOCK)) {
+				forward.add(event.name());
 			}
 		}
 		return Long.MAX_VALUE;
@@ -240,7 +242,7 @@ record Timeline(List<Deed> events) {
 	 * @return the times
 	 */
 	Intervals dataLosses() {
-		return windows((deed) -> deed.isLossy() && !deed.fault().equals(STORE_CLOCK));
+		return windows((event) -> event.isLossy() && !event.fault().equals(STORE_CLOCK));
 	}
 
 	/**
@@ -251,8 +253,8 @@ record Timeline(List<Deed> events) {
 		Map<String, Integer> counts = new TreeMap<>(
 				Comparator.comparingInt(Timeline::number).thenComparing(Comparator.naturalOrder()));
 		this.events.stream()
-			.filter((deed) -> deed.kind() == Kind.START)
-			.forEach((deed) -> counts.merge(deed.fault(), 1, Integer::sum));
+			.filter((event) -> event.kind() == Kind.START)
+			.forEach((event) -> counts.merge(event.fault(), 1, Integer::sum));
 		return counts;
 	}
 
@@ -266,7 +268,7 @@ record Timeline(List<Deed> events) {
 	 * @return whether all clients were stopped
 	 */
 	boolean isDone() {
-		return this.events.stream().anyMatch((deed) -> deed.kind() == Kind.DONE);
+		return this.events.stream().anyMatch((event) -> event.kind() == Kind.DONE);
 	}
 
 	/**
@@ -274,7 +276,7 @@ record Timeline(List<Deed> events) {
 	 * @return whether this was a campaign of tier L
 	 */
 	boolean isLossy() {
-		return this.events.stream().anyMatch((deed) -> deed.kind() == Kind.START && deed.isLossy());
+		return this.events.stream().anyMatch((event) -> event.kind() == Kind.START && event.isLossy());
 	}
 
 }

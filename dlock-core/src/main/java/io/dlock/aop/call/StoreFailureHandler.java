@@ -12,11 +12,12 @@ import io.dlock.LockStoreException;
 import io.dlock.OnStoreFailure;
 
 /**
- * The rule for the calls of a method while the store fails.
+ * Decides whether the calls of a method run without their lock while the store fails, and
+ * warns of those that do.
  */
-public final class StoreFailurePolicy {
+public final class StoreFailureHandler {
 
-	private static final Log logger = LogFactory.getLog(StoreFailurePolicy.class);
+	private static final Log logger = LogFactory.getLog(StoreFailureHandler.class);
 
 	private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
@@ -31,12 +32,12 @@ public final class StoreFailurePolicy {
 	private final AtomicInteger unlocked = new AtomicInteger();
 
 	/**
-	 * Create a policy.
+	 * Create a handler.
 	 * @param onStoreFailure the rule, not {@link OnStoreFailure#DEFAULT}
 	 * @param method the name of the method for the log
 	 * @param nanoTime the clock
 	 */
-	public StoreFailurePolicy(OnStoreFailure onStoreFailure, String method, LongSupplier nanoTime) {
+	public StoreFailureHandler(OnStoreFailure onStoreFailure, String method, LongSupplier nanoTime) {
 		this.onStoreFailure = onStoreFailure;
 		this.method = method;
 		this.nanoTime = nanoTime;

@@ -3,21 +3,21 @@ package io.dlock.store.jdbc.dialect;
 import java.time.Duration;
 
 /**
- * A lease to start anew.
+ * The new lease of a key for its owner.
  *
  * @param holding the key and its owner
- * @param micros how long from now
+ * @param micros its length, counted from the time of the statement
  */
-public record DueLease(Holding holding, long micros) {
+public record LeaseUpdate(Holding holding, long micros) {
 
 	/**
 	 * Create a lease.
 	 * @param holding the key and its owner
-	 * @param lease how long from now
+	 * @param lease its length
 	 * @return the lease
 	 */
-	public static DueLease of(Holding holding, Duration lease) {
-		return new DueLease(holding, LockSqlParameters.micros(lease));
+	public static LeaseUpdate of(Holding holding, Duration lease) {
+		return new LeaseUpdate(holding, LockSqlParameters.micros(lease));
 	}
 
 	/**

@@ -20,17 +20,17 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.StorageKey;
 
 /**
- * The locks of a set that are requested together with the one before them, as far as no
- * other request of this process holds or waits for them. The locks up to the first that
- * is not granted are kept. Those behind it are given back, since they must not be held
- * while the caller waits for a lower key, and are requested again later.
+ * The locks of a set that are requested ahead, in the call for the one before them, as
+ * far as no other request of this process holds or waits for them. The locks up to the
+ * first that is not granted are kept. Those behind it are given back, since they must not
+ * be held while the caller waits for a lower key, and are requested again later.
  * <p>
  * The caller takes the locks when it has the first one, or closes this object, possibly
  * before the store has answered.
  */
-final class Companions implements AutoCloseable {
+final class PrefetchedLocks implements AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(Companions.class);
+	private static final Log logger = LogFactory.getLog(PrefetchedLocks.class);
 
 	private final List<Acquisition> acquisitions;
 
@@ -53,10 +53,10 @@ final class Companions implements AutoCloseable {
 	private boolean closed;
 
 	/**
-	 * Create companions.
+	 * Create prefetched locks.
 	 * @param acquisitions the requests, in the order of their storage keys
 	 */
-	Companions(List<Acquisition> acquisitions, RequestServices services) {
+	PrefetchedLocks(List<Acquisition> acquisitions, RequestServices services) {
 		this.acquisitions = acquisitions;
 		this.services = services;
 	}

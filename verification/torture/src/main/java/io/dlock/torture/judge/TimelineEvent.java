@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * @param target the resource that suffers from it
  * @param text details
  */
-record Deed(long nanos, Kind kind, String fault, String target, String text) {
+record TimelineEvent(long nanos, Kind kind, String fault, String target, String text) {
 
 	/** Faults that let a store lose what it has acknowledged, or step its clock. */
 	private static final Set<String> LOSSY = Set.of("F14", "F15", "F16", "F17", "F18", "F19");
@@ -24,9 +24,9 @@ record Deed(long nanos, Kind kind, String fault, String target, String text) {
 
 	private static final Pattern OF_ONE = Pattern.compile("(client|clock|link)-\\d+");
 
-	static Deed parse(String line) {
+	static TimelineEvent parse(String line) {
 		String[] parts = line.split(" ", 5);
-		return new Deed(Long.parseLong(parts[0]), Kind.of(part(parts, 1)), part(parts, 2), part(parts, 3),
+		return new TimelineEvent(Long.parseLong(parts[0]), Kind.of(part(parts, 1)), part(parts, 2), part(parts, 3),
 				part(parts, 4));
 	}
 
@@ -63,8 +63,8 @@ record Deed(long nanos, Kind kind, String fault, String target, String text) {
 	}
 
 	/**
-	 * Whether a client suffers from it: a fault that is not limited to one client concerns
-	 * all.
+	 * Whether a client suffers from it: a fault that is not limited to one client
+	 * concerns all.
 	 */
 	boolean concerns(int client) {
 		return !isOfOne() || isOf("client-", client) || isOf("clock-", client) || isOf("link-", client);

@@ -11,10 +11,10 @@ import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.StoreReleaser;
 
 /**
- * A request that leaves its queue, as a change of the queue under its lock. The effects
- * are carried out after the lock has been released.
+ * The removal of a request from its queue, as a change of the queue under its lock. The
+ * effects are carried out after that lock has been released.
  */
-final class Departure implements BiFunction<String, LocalQueue, @Nullable LocalQueue> {
+final class RequestRemoval implements BiFunction<String, LocalQueue, @Nullable LocalQueue> {
 
 	private final QueuedRequest queued;
 
@@ -28,7 +28,7 @@ final class Departure implements BiFunction<String, LocalQueue, @Nullable LocalQ
 
 	private boolean passedOn;
 
-	Departure(QueuedRequest queued, long maxHandOffNanos) {
+	RequestRemoval(QueuedRequest queued, long maxHandOffNanos) {
 		this.queued = queued;
 		this.maxHandOffNanos = maxHandOffNanos;
 	}

@@ -16,16 +16,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The log of an outage.
  */
-class StoreFailurePolicyTests {
+class StoreFailureHandlerTests {
 
 	private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
 
 	@Test
 	void r57MethodThatRunsWithoutItsLockIsWarnedOfOnceAMinuteAndWithoutItsKey() {
-		try (CapturedLog log = CapturedLog.of(StoreFailurePolicy.class)) {
-			StoreFailurePolicy policy = new StoreFailurePolicy(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
+		try (CapturedLog log = CapturedLog.of(StoreFailureHandler.class)) {
+			StoreFailureHandler handler = new StoreFailureHandler(OnStoreFailure.PROCEED, "Orders.pay",
+					this.nanos::get);
 			for (int i = 0; i < 1000; i++) {
-				policy.warn(failure());
+				handler.warn(failure());
 			}
 			assertThat(log.events()).singleElement().satisfies((event) -> {
 				assertThat(event.getLevel()).isEqualTo(Level.WARN);
@@ -33,7 +34,7 @@ class StoreFailurePolicyTests {
 					.doesNotContain("orders:42");
 			});
 			this.nanos.addAndGet(Duration.ofSeconds(60).toNanos());
-			policy.warn(failure());
+			handler.warn(failure());
 			assertThat(log.messages()).hasSize(2).last().asString().contains("warning: 1000.");
 		}
 	}
@@ -43,11 +44,11 @@ class StoreFailurePolicyTests {
 	 */
 	@Test
 	void a5MethodNeverRunsWithoutItsLockBecauseTheProcessIsCongested() {
-		StoreFailurePolicy policy = new StoreFailurePolicy(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
+		StoreFailureHandler handler = new StoreFailureHandler(OnStoreFailure.PROCEED, "Orders.pay", this.nanos::get);
 		LockCongestedException congested = new LockCongestedException("orders:42", "acquire", "The lock is not held",
 				null);
-		assertThat(policy.isFailOpen(congested)).isFalse();
-		assertThat(policy.isFailOpen(failure())).isTrue();
+		assertThat(handler.isFailOpen(congested)).isFalse();
+		assertThat(handler.isFailOpen(failure())).isTrue();
 	}
 
 	private static LockStoreException failure() {
