@@ -19,7 +19,6 @@ final class OptionalFuture {
 	 * Follow a request. The request is cancelled if the result is completed by another
 	 * call, and a lock that is granted at that moment is released.
 	 * @param <T> a lock or several
-	 * @param request the request
 	 * @param release releases what was granted
 	 * @return the result
 	 */

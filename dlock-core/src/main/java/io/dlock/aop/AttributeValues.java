@@ -75,8 +75,6 @@ record AttributeValues(StringValueResolver resolver) {
 	/**
 	 * Read the limit of a method.
 	 * @param value the value of the attribute
-	 * @param method the method
-	 * @return the limit
 	 * @throws InvalidLockedMethodException if it is no number or out of range
 	 */
 	int limit(String value, Method method) {

@@ -62,7 +62,6 @@ final class ContextHierarchyCheck {
 
 	/**
 	 * Refuse beans of another context that are not locked.
-	 * @param others its beans
 	 * @throws InvalidLockedMethodException if there is one
 	 */
 	void check(ConfigurableListableBeanFactory others) {

@@ -26,7 +26,6 @@ record DeclaredAnnotation(List<Class<? extends Annotation>> types) {
 
 	/**
 	 * Find the annotation.
-	 * @param method the method
 	 * @return the annotation, which is {@link DistributedLocked} if it is on a subclass
 	 */
 	static DeclaredAnnotation on(Method method) {

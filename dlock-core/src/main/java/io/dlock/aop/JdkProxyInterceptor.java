@@ -31,9 +31,7 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 
 	/**
 	 * Check a bean and, if there are such methods, add the advice.
-	 * @param bean the bean
 	 * @param locked the locked methods of its target
-	 * @param interceptor the interceptor
 	 * @param place the place of the advice
 	 * @throws InvalidLockedMethodException if one cannot be honoured
 	 */
@@ -56,7 +54,6 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 
 	/**
 	 * Whether the methods of the target need no advice, or there is no target.
-	 * @param bean the bean
 	 * @param locked the locked methods of the target
 	 * @return whether this advice is all
 	 */
@@ -66,7 +63,6 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 
 	/**
 	 * Whether the proxy has the lock already. A context may have a bean of another.
-	 * @param bean the bean
 	 * @return whether it locks its target, or by itself if there is none
 	 */
 	static boolean isLocked(Object bean) {
@@ -90,7 +86,6 @@ record JdkProxyInterceptor(DistributedLockedInterceptor interceptor, Class<?> pr
 	 * advice for them.
 	 * @param bean the bean, which was not processed
 	 * @param locked the locked methods of its target
-	 * @return the methods
 	 */
 	static List<Method> unadvised(Object bean, List<Method> locked) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);

@@ -26,7 +26,6 @@ record LockAdvisorPlacement(IntSupplier order, Supplier<TransactionIntegration> 
 	/**
 	 * Create an advisor that locks.
 	 * @param pointcut the methods
-	 * @param lock the advice
 	 * @return the advisor, with the order of the lock
 	 */
 	PointcutAdvisor advisor(Pointcut pointcut, Advice lock) {
@@ -43,8 +42,6 @@ record LockAdvisorPlacement(IntSupplier order, Supplier<TransactionIntegration> 
 	/**
 	 * Add the lock behind what has the same or a lower order, but never behind a
 	 * transaction.
-	 * @param proxy the proxy
-	 * @param lock the lock
 	 */
 	void add(Advised proxy, PointcutAdvisor lock) {
 		Advisor[] advisors = proxy.getAdvisors();
@@ -63,7 +60,6 @@ record LockAdvisorPlacement(IntSupplier order, Supplier<TransactionIntegration> 
 
 	/**
 	 * Let a proxy that validates arguments do so before it locks.
-	 * @param proxy the proxy
 	 * @param lock the lock, which the proxy has
 	 */
 	void addValidation(Advised proxy, PointcutAdvisor lock) {

@@ -124,7 +124,6 @@ final class LockedAnnotations {
 	/**
 	 * Find the locked methods of a class.
 	 * @param type the class of the bean
-	 * @return the methods
 	 */
 	static List<Method> methods(Class<?> type) {
 		Set<Method> locked = new LinkedHashSet<>();

@@ -10,7 +10,6 @@ interface MethodCheck {
 
 	/**
 	 * Refuse a method that would run without its lock.
-	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @throws InvalidLockedMethodException if it cannot be intercepted
 	 */

@@ -30,7 +30,6 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 	/**
 	 * Find the registry of a method.
 	 * @param name the name or qualifier of its bean, or an empty text
-	 * @param method the method
 	 * @return the registry, or {@code null} if none is named
 	 * @throws InvalidLockedMethodException if there is no such registry
 	 */
@@ -75,7 +74,6 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 	 * @param request the request of the method
 	 * @param limit the limit of the method, or {@code null}
 	 * @param named the registry that the method names, or {@code null}
-	 * @param method the method
 	 * @throws InvalidLockedMethodException if it has none
 	 */
 	void checkStore(LockRequest request, @Nullable Integer limit, @Nullable LockRegistry named, Method method) {
@@ -99,8 +97,6 @@ record NamedRegistries(Supplier<LockRegistry> defaultRegistry, Supplier<? extend
 	/**
 	 * The registry of a method.
 	 * @param named the registry that the method names, or {@code null}
-	 * @param method the method
-	 * @return the registry
 	 * @throws InvalidLockedMethodException if it needs the bean that is being created
 	 */
 	LockRegistry orDefault(@Nullable LockRegistry named, Method method) {

@@ -52,8 +52,6 @@ final class ProxyMethodCheck implements MethodCheck {
 
 	/**
 	 * Refuse methods that the definition of a bean names for its creation and its end.
-	 * @param locked the locked methods
-	 * @param definition the definition
 	 * @param targetClass the class of the bean
 	 * @throws InvalidLockedMethodException if the definition names one
 	 */
@@ -99,8 +97,6 @@ final class ProxyMethodCheck implements MethodCheck {
 
 	/**
 	 * Refuse methods that a proxy of their class cannot intercept.
-	 * @param locked the methods
-	 * @param proxyClass the class of the proxy
 	 * @param targetClass the class of the bean
 	 * @throws InvalidLockedMethodException if one cannot be overridden
 	 */
@@ -147,7 +143,6 @@ final class ProxyMethodCheck implements MethodCheck {
 
 	/**
 	 * Whether one of some interfaces has the method.
-	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @param interfaces the interfaces of its proxy
 	 * @return whether the proxy has the method

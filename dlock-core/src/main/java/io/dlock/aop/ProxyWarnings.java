@@ -26,9 +26,6 @@ final class ProxyWarnings {
 	/**
 	 * Check a bean that has a proxy, which may not intercept all callers. Warns once per
 	 * class.
-	 * @param bean the bean
-	 * @param beanName its name
-	 * @param locked its locked methods
 	 */
 	void proxied(Object bean, String beanName, List<Method> locked) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
@@ -58,8 +55,6 @@ final class ProxyWarnings {
 
 	/**
 	 * Warn about a bean that was not proxied by dlock.
-	 * @param beanName its name
-	 * @param locked its locked methods
 	 */
 	static void notProxied(String beanName, List<Method> locked) {
 		if (!locked.isEmpty()) {

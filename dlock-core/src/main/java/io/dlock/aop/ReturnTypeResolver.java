@@ -45,9 +45,7 @@ final class ReturnTypeResolver {
 
 	/**
 	 * Resolve the return type of a method.
-	 * @param method the method
 	 * @param targetClass the class of the bean
-	 * @return the return type
 	 * @throws InvalidLockedMethodException if the end of the work cannot be known
 	 */
 	static LockedReturnType resolve(Method method, Class<?> targetClass) {

@@ -41,10 +41,8 @@ final class SkippedResults {
 
 	/**
 	 * Check that a method can be skipped.
-	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @param fallback its fallback, or {@code null}
-	 * @param returnType its return type
 	 * @throws InvalidLockedMethodException if its callers would get what they do not
 	 * expect
 	 */

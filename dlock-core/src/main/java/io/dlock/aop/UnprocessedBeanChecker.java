@@ -27,7 +27,6 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 
 	/**
 	 * Check the context of the post-processor and those above it.
-	 * @param beans its bean factory
 	 * @throws InvalidLockedMethodException if a method cannot be honoured, or is not
 	 * locked in a context above
 	 */

@@ -186,7 +186,6 @@ class Acquisition {
 	/**
 	 * Begin a lease that the store has granted. If that fails, the lease is revoked.
 	 * @param queued the request, the first of its queue
-	 * @param lease the lease
 	 * @param awaited whether an exclusive request waits for it
 	 */
 	void begin(QueuedRequest queued, Lease lease, boolean awaited) {
@@ -240,7 +239,6 @@ class Acquisition {
 	/**
 	 * Call the store.
 	 * @param queued the request, the first of its queue
-	 * @param currentOwner the owner
 	 * @param sent the time of the call
 	 * @return the answer, which may be a failure
 	 */
@@ -318,7 +316,6 @@ class Acquisition {
 	/**
 	 * The reason to give up when the wait ended behind other requests of this process,
 	 * the first of which has an answer.
-	 * @param answer the answer
 	 * @return the exception for the caller
 	 */
 	LockException giveUp(QueueAnswer answer) {
@@ -425,7 +422,6 @@ class Acquisition {
 	 * closes waits for the requests in its queues before it makes the revocations that
 	 * are left. A caller that has waited for a store without an answer does not wait for
 	 * another call.
-	 * @param queued the request
 	 */
 	void leave(QueuedRequest queued) {
 		try {

@@ -58,7 +58,6 @@ final class LeaseLifecycle implements Hold.LossListener {
 
 	/**
 	 * Begin to renew and watch a lease.
-	 * @param lease the lease
 	 */
 	void keep(Lease lease) {
 		try {
@@ -73,7 +72,6 @@ final class LeaseLifecycle implements Hold.LossListener {
 	/**
 	 * Begin the hold of a request: granted by the store, or passed on by its predecessor.
 	 * @param queued the request, the first of its queue
-	 * @param hold the hold
 	 */
 	void begin(QueuedRequest queued, Hold hold) {
 		this.queues.granted(queued, hold);
@@ -83,7 +81,6 @@ final class LeaseLifecycle implements Hold.LossListener {
 	/**
 	 * Begin the hold of a request that has left its queue or was in none. A reader may
 	 * begin long after the lease that it shares.
-	 * @param hold the hold
 	 */
 	void begin(Hold hold) {
 		LockRequest request = hold.context().request();
@@ -96,7 +93,6 @@ final class LeaseLifecycle implements Hold.LossListener {
 
 	/**
 	 * End a lease that the store does not know any more.
-	 * @param lease the lease
 	 */
 	void lose(Lease lease) {
 		this.renewer.lose(lease, new Loss(LossType.REFUSED, "it expired in the store or was taken away there"));

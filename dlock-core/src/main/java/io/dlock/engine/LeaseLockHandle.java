@@ -84,7 +84,6 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 
 	/**
 	 * Whether this handle is of the registry that has a releaser.
-	 * @param other the releaser
 	 * @return whether it releases this handle
 	 */
 	boolean belongsTo(LeaseReleaser other) {
@@ -153,7 +152,6 @@ final class LeaseLockHandle implements HoldHandle, KeepableHandle {
 
 	/**
 	 * Add a listener to a handle that was open a moment ago.
-	 * @param listener the listener
 	 */
 	void addLossListener(Consumer<? super LockHandle> listener) {
 		if (!this.renewer.addLossListener(this.hold.lease(), this, listener)) {

@@ -56,7 +56,6 @@ final class LeaseLockHandles {
 	 * granted while the registry stopped would otherwise leak.
 	 * @param hold the lock, of a lease that is watched already
 	 * @param wait the wait for it
-	 * @return the handle
 	 */
 	LeaseLockHandle deliver(Hold hold, Deadline wait) {
 		try {
@@ -85,8 +84,6 @@ final class LeaseLockHandles {
 
 	/**
 	 * Create a set of locks that are released together.
-	 * @param granted the locks
-	 * @return the set
 	 */
 	LockSet set(List<LeaseLockHandle> granted) {
 		List<LeaseLockHandle> all = List.copyOf(granted);
@@ -114,7 +111,6 @@ final class LeaseLockHandles {
 
 	/**
 	 * The handle by which the calling thread holds a key.
-	 * @param key the key
 	 * @return the innermost handle, or {@code null} if there is none
 	 */
 	@Nullable LeaseLockHandle find(String key) {
@@ -156,7 +152,6 @@ final class LeaseLockHandles {
 
 	/**
 	 * Create another handle of a lock that the calling thread holds.
-	 * @param request the request
 	 * @return the handle, or {@code null} if the thread does not hold the lock
 	 * @throws LockLostException if the thread has lost the lock, since the caller
 	 * believes to hold it
@@ -184,7 +179,6 @@ final class LeaseLockHandles {
 
 	/**
 	 * Create another handle of a lock.
-	 * @param request the request
 	 * @param outer a handle of the lock, or of another one
 	 * @return the handle, or {@code null} if {@code outer} does not hold the lock
 	 * @throws LockLostException if {@code outer} has lost the lock
@@ -225,7 +219,6 @@ final class LeaseLockHandles {
 
 	/**
 	 * The owner that the store knows the lock of a handle by.
-	 * @param handle the handle
 	 * @return the owner, or {@code null} if the handle has been released or belongs to
 	 * another registry
 	 */

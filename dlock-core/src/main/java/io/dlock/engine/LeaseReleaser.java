@@ -280,7 +280,6 @@ final class LeaseReleaser {
 	/**
 	 * Take locks away because the registry stops. Holders are told first: a lock that is
 	 * being released must not look held.
-	 * @param leases the leases
 	 * @param limit the end of the time for calls to the store; other locks end with their
 	 * leases
 	 */

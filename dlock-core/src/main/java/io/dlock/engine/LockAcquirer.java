@@ -34,8 +34,6 @@ final class LockAcquirer {
 
 	/**
 	 * The end of the wait of a request that begins to wait now.
-	 * @param request the request
-	 * @return the deadline
 	 */
 	Deadline deadline(LockRequest request) {
 		return Deadline.after(this.services.clock(), this.services.settings().waitTimeOf(request));
@@ -47,7 +45,6 @@ final class LockAcquirer {
 
 	/**
 	 * Acquire a lock on the calling thread.
-	 * @param request the request
 	 * @param waitTime how long to wait
 	 * @param interruptible whether an interrupt ends the wait, or is kept for later
 	 * @return the handle, bound to the calling thread
@@ -58,7 +55,6 @@ final class LockAcquirer {
 
 	/**
 	 * Acquire a lock on the calling thread.
-	 * @param request the request
 	 * @param deadline the end of the wait; a request that is late asks once
 	 * @param interruptible whether an interrupt ends the wait, or is kept for later
 	 * @return the handle, bound to the calling thread
@@ -101,7 +97,6 @@ final class LockAcquirer {
 
 	/**
 	 * Take a permit on the calling thread.
-	 * @param request the request
 	 * @param limit how many permits may be held at once
 	 * @return the handle, bound to the calling thread
 	 */
@@ -115,7 +110,6 @@ final class LockAcquirer {
 
 	/**
 	 * Check that a request for a permit can be honoured.
-	 * @param request the request
 	 * @param limit how many permits may be held at once
 	 * @throws IllegalArgumentException if it cannot
 	 */
@@ -161,7 +155,6 @@ final class LockAcquirer {
 
 	/**
 	 * Check that a request can be honoured.
-	 * @param request the request
 	 * @throws IllegalArgumentException if it cannot
 	 */
 	void validate(LockRequest request) {
@@ -188,7 +181,6 @@ final class LockAcquirer {
 
 	/**
 	 * Acquire a lock without a thread.
-	 * @param request the request
 	 * @param deadline the end of the wait; a request that is late asks once
 	 * @return the handle to come
 	 */
@@ -223,7 +215,6 @@ final class LockAcquirer {
 
 	/**
 	 * Acquire a lock without a thread.
-	 * @param request the request
 	 * @param deadline the end of the wait; a request that is late asks once
 	 * @param outer a handle that the caller holds, of this key or another
 	 * @return the handle to come

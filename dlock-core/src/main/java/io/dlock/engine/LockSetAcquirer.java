@@ -74,7 +74,6 @@ final class LockSetAcquirer {
 
 	/**
 	 * Watch the locks that are held while the caller waits for the next.
-	 * @param granted the locks
 	 * @param watched how many of them are watched already
 	 * @param action the action if one of them is lost
 	 * @return how many are watched now
@@ -133,7 +132,6 @@ final class LockSetAcquirer {
 	/**
 	 * Release the locks of a set that is not complete, together and without waiting: the
 	 * wait of the caller is over.
-	 * @param granted the locks
 	 */
 	static void giveBack(List<LeaseLockHandle> granted) {
 		granted.forEach(LeaseLockHandle::releaseUnusedSoon);

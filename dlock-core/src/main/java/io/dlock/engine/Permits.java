@@ -24,7 +24,6 @@ final class Permits {
 
 	/**
 	 * Create a call for a permit.
-	 * @param request the request
 	 * @param limit how many permits may be held at once
 	 * @param deadline the end of the wait
 	 * @return the call
@@ -38,7 +37,6 @@ final class Permits {
 
 	/**
 	 * Check that a request can be honoured.
-	 * @param request the request
 	 * @param limit how many permits may be held at once
 	 * @throws IllegalArgumentException if it cannot
 	 */

@@ -196,7 +196,6 @@ final class RegistryConsole implements LockConsole {
 
 	/**
 	 * Look up a key as applications write it.
-	 * @param key the key
 	 * @return the lock, or empty if it is not held
 	 */
 	Optional<LockInfo> findKey(String key) {

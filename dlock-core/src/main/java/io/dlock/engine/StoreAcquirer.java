@@ -56,7 +56,6 @@ final class StoreAcquirer {
 	/**
 	 * Call the store once. The call also gives up the lease of the predecessor.
 	 * @param queued the request, the first of its queue
-	 * @param owner the owner
 	 * @param sent the time of the call
 	 * @return the answer of the store
 	 */
@@ -124,7 +123,6 @@ final class StoreAcquirer {
 	 * the key already. The store refuses one that has lost it, since it asks for the
 	 * place of an owner that holds nothing.
 	 * @param context the call
-	 * @param lease the shared lease
 	 * @param sent the time of the call
 	 * @return granted, with the token of the lease, unless the lease is lost
 	 */

@@ -41,7 +41,6 @@ final class LockCountsByName {
 	/**
 	 * All that has no gauge of its own.
 	 * @param names those that have
-	 * @param kind the kind
 	 */
 	LockCount ofOthers(Set<String> names, LockKind kind) {
 		return counted().counts.values()

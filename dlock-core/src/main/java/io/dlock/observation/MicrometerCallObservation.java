@@ -34,9 +34,7 @@ final class MicrometerCallObservation implements CallObservation {
 
 	/**
 	 * Create the observation of a call.
-	 * @param registry the registry
 	 * @param observation the observation, which has been started
-	 * @param context its context
 	 * @param onFailure takes the failures of the observation
 	 */
 	MicrometerCallObservation(ObservationRegistry registry, Observation observation, LockCallObservationContext context,

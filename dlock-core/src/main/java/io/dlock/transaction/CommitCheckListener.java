@@ -59,7 +59,6 @@ final class CommitCheckListener implements TransactionExecutionListener {
 
 	/**
 	 * Let transactions commit although this lock is lost.
-	 * @param lock the lock
 	 */
 	static void ignoreLoss(LockHandle lock) {
 		LOSS_IGNORED.add(lock);
@@ -95,7 +94,6 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	/**
 	 * Check that locks are valid.
 	 * @param transaction the name of the transaction, or {@code null}
-	 * @param locks the locks
 	 * @return the locks to check further
 	 * @throws LockLostException if one is lost
 	 */
@@ -107,7 +105,6 @@ final class CommitCheckListener implements TransactionExecutionListener {
 	/**
 	 * Check that a lock is valid.
 	 * @param transaction the name of the transaction, or {@code null}
-	 * @param lock the lock
 	 * @return whether it is; if not, it was released
 	 * @throws LockLostException if it is lost
 	 */

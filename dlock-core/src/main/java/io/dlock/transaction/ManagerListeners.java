@@ -20,10 +20,8 @@ final class ManagerListeners {
 	 * Find the listener of a manager, or add it. The collection of the listeners is
 	 * replaced, because threads that commit may be reading it.
 	 * @param <T> the type of the listener
-	 * @param manager the manager
 	 * @param type the type of the listener
 	 * @param creation creates the listener
-	 * @return the listener
 	 */
 	static synchronized <T extends TransactionExecutionListener> T of(ConfigurableTransactionManager manager,
 			Class<T> type, Supplier<T> creation) {

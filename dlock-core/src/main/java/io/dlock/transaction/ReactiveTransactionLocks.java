@@ -54,10 +54,8 @@ final class ReactiveTransactionLocks implements TransactionSynchronization {
 
 	/**
 	 * Let a transaction keep locks.
-	 * @param transaction the transaction
 	 * @param commitCheck throws if it must not commit
 	 * @param executor releases the locks
-	 * @return its locks
 	 */
 	static TransactionLocks join(TransactionSynchronizationManager transaction,
 			Consumer<? super ReactiveTransactionLocks> commitCheck, Executor executor) {

@@ -49,7 +49,6 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 
 	/**
 	 * Let the transaction of the calling thread keep locks.
-	 * @return its locks
 	 */
 	static TransactionLocks join() {
 		return join(null);
@@ -58,7 +57,6 @@ final class ThreadTransactionLocks implements TransactionSynchronization {
 	/**
 	 * Let the transaction of the calling thread keep locks.
 	 * @param manager identifies its manager among several
-	 * @return its locks
 	 */
 	static TransactionLocks join(@Nullable Object manager) {
 		TransactionLocks existing = locks();

@@ -37,7 +37,6 @@ final class TransactionBoundHandle implements LockHandle {
 
 	/**
 	 * Create the handle of a lock that both use.
-	 * @param handle the lock
 	 * @param lossIgnored whether a loss during the commit is not logged
 	 * @param onRelease run when the method is done
 	 */

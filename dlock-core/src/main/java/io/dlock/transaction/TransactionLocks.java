@@ -44,7 +44,6 @@ final class TransactionLocks {
 
 	/**
 	 * Keep the locks of a method that waits for its work.
-	 * @param granted the locks
 	 * @param lossIgnored whether a loss during the commit is not logged
 	 * @return the locks to release when the method has returned
 	 */
@@ -84,10 +83,8 @@ final class TransactionLocks {
 
 	/**
 	 * Begin an asynchronous call in the transaction.
-	 * @param registry the registry of its locks
 	 * @param keys the keys that it locks
 	 * @param lossIgnored whether a loss during the commit is not logged
-	 * @return the retention of its locks
 	 */
 	synchronized AsyncLockRetention call(LockRegistry registry, List<String> keys, boolean lossIgnored) {
 		Map<String, CompletableFuture<?>> before = new HashMap<>();
@@ -114,7 +111,6 @@ final class TransactionLocks {
 	/**
 	 * Bind a kept lock to the calling thread, whose transaction this is, unless a call
 	 * with it still goes on.
-	 * @param registry the registry of the lock
 	 * @param key the key that the thread is about to lock
 	 */
 	void bindToThread(LockRegistry registry, String key) {
@@ -138,8 +134,6 @@ final class TransactionLocks {
 
 	/**
 	 * The lock that asynchronous calls for a key share.
-	 * @param registry the registry of the lock
-	 * @param key the key
 	 * @return the lock, or {@code null} if there is none yet
 	 */
 	synchronized @Nullable LockHandle shared(LockRegistry registry, String key) {

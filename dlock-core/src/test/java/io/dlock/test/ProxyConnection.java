@@ -131,7 +131,6 @@ final class ProxyConnection {
 
 	/**
 	 * Forward nothing more if the client has sent one of the words.
-	 * @param words the words
 	 * @return whether it has
 	 */
 	boolean silenceIfSent(String... words) {

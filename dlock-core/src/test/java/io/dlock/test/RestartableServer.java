@@ -30,7 +30,6 @@ final class RestartableServer {
 	 * Start it for the first time.
 	 * @param directory the working directory
 	 * @param stopSignal the signal that ends the process at once and without leftovers
-	 * @param command the command
 	 * @param environment variables to add to those of this JVM
 	 * @param probe succeeds when the server is ready
 	 */

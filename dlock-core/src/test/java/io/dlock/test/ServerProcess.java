@@ -70,9 +70,7 @@ final class ServerProcess {
 	 * Start a process in the given directory, which also receives its output.
 	 * @param directory the working directory
 	 * @param stopSignal the signal that ends the process at once and without leftovers
-	 * @param command the command
 	 * @param environment variables to add to those of this JVM
-	 * @return the process
 	 */
 	static ServerProcess start(Path directory, String stopSignal, List<String> command,
 			Map<String, String> environment) {
@@ -92,7 +90,6 @@ final class ServerProcess {
 	/**
 	 * Run a command to its end and require that it succeeds.
 	 * @param directory the working directory
-	 * @param command the command
 	 */
 	static void run(Path directory, List<String> command) {
 		ServerProcess started = start(directory, "KILL", command, Map.of());
@@ -118,7 +115,6 @@ final class ServerProcess {
 	/**
 	 * Create a temporary directory that is deleted when the JVM ends.
 	 * @param name the name of its user
-	 * @return the directory
 	 */
 	static Path newDirectory(String name) {
 		return unlessExiting(() -> {
@@ -132,7 +128,6 @@ final class ServerProcess {
 	 * Do something that needs to be cleaned up when the JVM ends, so that the cleanup
 	 * neither misses it nor runs at the same time.
 	 * @param <T> the type of the result
-	 * @param action the action
 	 * @return the result of the action
 	 */
 	static <T> T unlessExiting(IoAction<T> action) {
@@ -154,7 +149,6 @@ final class ServerProcess {
 	/**
 	 * Delete a directory of {@link #newDirectory(String)} early, unless that has been
 	 * done before.
-	 * @param directory the directory
 	 */
 	static void delete(Path directory) {
 		if (!DIRECTORIES.contains(directory)) {
@@ -193,7 +187,6 @@ final class ServerProcess {
 	 * Reserve a port if it is free. Modules are tested side by side, and the port of a
 	 * server that starts, or that a test has killed, looks free to other JVMs: they see
 	 * that its UDP port is taken, which no server uses.
-	 * @param port the port
 	 * @return whether it was free
 	 */
 	static boolean reserve(int port) {
@@ -210,7 +203,6 @@ final class ServerProcess {
 
 	/**
 	 * Whether this JVM runs as root, read from a directory that it has created.
-	 * @param ownDirectory the directory
 	 * @return {@code true} if so
 	 */
 	static boolean isRoot(Path ownDirectory) {

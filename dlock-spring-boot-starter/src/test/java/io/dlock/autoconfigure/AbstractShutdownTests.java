@@ -90,7 +90,6 @@ abstract class AbstractShutdownTests {
 
 	/**
 	 * Close an application that has begun the first of its tasks.
-	 * @param application the application
 	 * @param goOn when the tasks may go on
 	 * @return what was done
 	 */

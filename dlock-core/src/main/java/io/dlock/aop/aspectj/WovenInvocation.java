@@ -31,7 +31,6 @@ final class WovenInvocation implements MethodInvocation {
 	 * The class to read the annotation for: that of the object, as with a proxy. But if a
 	 * method is called that this class overrides, by {@code super}, its own annotation
 	 * counts.
-	 * @return the class
 	 */
 	Class<?> targetClass() {
 		Object target = getThis();

@@ -33,7 +33,6 @@ final class AsyncCall extends LockedCall {
 
 	/**
 	 * Create another call of the same method with the same arguments.
-	 * @param call the call
 	 */
 	AsyncCall(AsyncCall call) {
 		super(call);
@@ -81,7 +80,6 @@ final class AsyncCall extends LockedCall {
 
 	/**
 	 * Take the granted locks for the method, which is about to run.
-	 * @param granted the locks
 	 * @return the locks to release when the work is done
 	 */
 	LockSet keep(LockSet granted) {
@@ -90,7 +88,6 @@ final class AsyncCall extends LockedCall {
 
 	/**
 	 * Release granted locks for which the caller waits no longer.
-	 * @param granted the locks
 	 */
 	void giveBack(LockSet granted) {
 		this.retention.giveBack(granted);
@@ -98,7 +95,6 @@ final class AsyncCall extends LockedCall {
 
 	/**
 	 * Add the granted locks to the context of a publisher.
-	 * @param granted the locks
 	 * @param context the context of its subscriber
 	 * @return the context of the publisher
 	 */
@@ -115,7 +111,6 @@ final class AsyncCall extends LockedCall {
 
 	/**
 	 * Run the method on the calling thread, to which the locks are bound meanwhile.
-	 * @param granted the locks
 	 * @return the result of the method
 	 * @throws Throwable if the method fails
 	 */
@@ -147,7 +142,6 @@ final class AsyncCall extends LockedCall {
 	 * Release the locks, and then tell the caller the outcome: on this thread if they are
 	 * released at once. Otherwise on one of its own, because the continuation of the
 	 * caller may block, which the threads of the library must not.
-	 * @param locks the locks
 	 * @param value the result of the work
 	 * @param failure the failure of the work, or {@code null}
 	 * @param teller tells the failure, or {@code null} if there is none

@@ -18,7 +18,6 @@ final class BlockingCall {
 
 	/**
 	 * Call the method.
-	 * @param call the call
 	 * @return the result of the method
 	 * @throws Throwable the failure of the method, or of its lock
 	 */

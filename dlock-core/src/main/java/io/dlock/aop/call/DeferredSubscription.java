@@ -20,7 +20,6 @@ final class DeferredSubscription implements Subscription {
 
 	/**
 	 * Set the actual subscription.
-	 * @param arrived the subscription
 	 */
 	void set(Subscription arrived) {
 		if (this.subscription.compareAndSet(null, arrived)) {

@@ -72,7 +72,6 @@ record InvocationSupport(Supplier<LockRegistry> registry, Supplier<TransactionIn
 
 	/**
 	 * Ask for a lock.
-	 * @param request the request
 	 * @param outer the handle of the key that the caller holds, or none
 	 * @return the lock to come
 	 */

@@ -61,7 +61,6 @@ class LockedCall implements LockedInvocation {
 
 	/**
 	 * Create another call of the same method with the same arguments.
-	 * @param call the call
 	 */
 	LockedCall(LockedCall call) {
 		this.operation = call.operation;

@@ -31,7 +31,6 @@ record MdcEntries(@Nullable String token, @Nullable String reason) {
 
 	/**
 	 * The entries that the log of the calling thread shows now.
-	 * @return the entries
 	 */
 	static MdcEntries shown() {
 		String token = MDC.get(TOKEN);

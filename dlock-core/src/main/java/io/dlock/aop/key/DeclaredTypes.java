@@ -47,7 +47,6 @@ final class DeclaredTypes {
 	/**
 	 * The type of a property.
 	 * @param owner the type that has it
-	 * @param name its name
 	 * @return the type, or {@code null} if the type is known and has no such property
 	 */
 	static @Nullable ResolvableType ofProperty(ResolvableType owner, String name) {
@@ -70,7 +69,6 @@ final class DeclaredTypes {
 	/**
 	 * The type of what a method returns.
 	 * @param owner the type that has it
-	 * @param name its name
 	 * @param arguments the number of arguments
 	 * @return the type, or {@code null} if the type is known and has no such method
 	 */
@@ -103,7 +101,6 @@ final class DeclaredTypes {
 	/**
 	 * The type of an element.
 	 * @param owner the type of an array, a collection, a map or a text
-	 * @return the type
 	 */
 	static ResolvableType ofElement(ResolvableType owner) {
 		Class<?> type = known(owner);
@@ -125,7 +122,6 @@ final class DeclaredTypes {
 	/**
 	 * The type of the elements of a value that is several.
 	 * @param owner the type of an array, a collection, an iterator or a stream
-	 * @return the type
 	 */
 	static ResolvableType ofIterated(ResolvableType owner) {
 		Class<?> type = known(owner);
@@ -141,7 +137,6 @@ final class DeclaredTypes {
 
 	/**
 	 * The type of what {@code ?.} reaches into.
-	 * @param type a type
 	 * @return the type of the value, if it is an {@link Optional}
 	 */
 	static ResolvableType unwrapped(ResolvableType type) {
@@ -176,10 +171,8 @@ final class DeclaredTypes {
 
 	/**
 	 * The type of a member.
-	 * @param member the member
 	 * @param type its generic type
 	 * @param owner the type that has it
-	 * @return the type
 	 */
 	static ResolvableType ofMember(Member member, Type type, ResolvableType owner) {
 		return standsFor(ResolvableType.forType(type, owner.as(member.getDeclaringClass())), owner);
@@ -204,7 +197,6 @@ final class DeclaredTypes {
 
 	/**
 	 * The class of the values.
-	 * @param type a type
 	 * @return the class, or {@code null} if it says nothing
 	 */
 	static @Nullable Class<?> known(ResolvableType type) {
@@ -223,7 +215,6 @@ final class DeclaredTypes {
 
 	/**
 	 * The types that each value has.
-	 * @param type a type
 	 * @return the bounds of an intersection, otherwise the type itself
 	 */
 	static List<ResolvableType> bounds(ResolvableType type) {

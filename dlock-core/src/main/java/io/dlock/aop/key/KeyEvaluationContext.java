@@ -32,7 +32,6 @@ final class KeyEvaluationContext implements EvaluationContext {
 	/**
 	 * Create the context of a call.
 	 * @param scope the part that all calls share
-	 * @param arguments the arguments
 	 */
 	KeyEvaluationContext(KeyScope scope, @Nullable Object[] arguments) {
 		this.scope = scope;

@@ -47,10 +47,8 @@ final class KeyExpression {
 
 	/**
 	 * Parse and check an expression.
-	 * @param expression the expression
 	 * @param scope the method
 	 * @param several whether its value may be several keys
-	 * @return the expression
 	 * @throws RefusedKeyException if its value cannot be a key
 	 */
 	static KeyExpression of(String expression, KeyScope scope, boolean several) {
@@ -86,7 +84,6 @@ final class KeyExpression {
 
 	/**
 	 * The key of a call.
-	 * @param arguments the arguments
 	 * @return the text, which is not blank
 	 * @throws IllegalArgumentException if the value has no text
 	 */
@@ -101,7 +98,6 @@ final class KeyExpression {
 
 	/**
 	 * Add the keys of a call, of which there may be several.
-	 * @param arguments the arguments
 	 * @param keys the keys so far
 	 * @throws IllegalArgumentException if the value or an element of it has no text, or
 	 * there are too many keys

@@ -96,8 +96,6 @@ final class KeyScope {
 
 	/**
 	 * The declared type of an argument.
-	 * @param position its position
-	 * @return the type
 	 */
 	ResolvableType type(int position) {
 		return ResolvableType.forMethodParameter(this.method, position, this.targetClass);

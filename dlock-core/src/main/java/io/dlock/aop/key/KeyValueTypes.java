@@ -88,7 +88,6 @@ final class KeyValueTypes {
 
 	/**
 	 * The text of the values of a type.
-	 * @param type the type
 	 * @return the text, or {@code null} if the type has none
 	 */
 	static @Nullable Function<Object, String> text(Class<?> type) {
@@ -122,7 +121,6 @@ final class KeyValueTypes {
 
 	/**
 	 * Whether a value of a type consists of several.
-	 * @param type the type
 	 * @return whether it is a collection, a map or a stream; not an array
 	 */
 	static boolean isSeveral(Class<?> type) {
@@ -158,7 +156,6 @@ final class KeyValueTypes {
 
 	/**
 	 * Whether {@code toString()} may say what a value of the type is.
-	 * @param type the type
 	 * @return whether it is a class with one of its own, or not known
 	 */
 	private static boolean hasToString(Class<?> type) {
@@ -171,7 +168,6 @@ final class KeyValueTypes {
 
 	/**
 	 * Whether no value of a type can be in a key, its subtypes included.
-	 * @param type the type
 	 * @return whether it is a type of Java for which there is something else to write
 	 */
 	static boolean isRefused(Class<?> type) {
@@ -181,7 +177,6 @@ final class KeyValueTypes {
 	/**
 	 * Create the refusal of the values of a type, with its reason.
 	 * @param type a type without a text
-	 * @return the refusal
 	 */
 	static RefusedKeyException refusal(Class<?> type) {
 		for (Refused refused : REFUSED) {

@@ -211,7 +211,6 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	/**
 	 * Add a listener of a loss.
 	 * @param handle the handle that is passed to the listener
-	 * @param listener the listener
 	 * @return {@code false} if the lease has ended
 	 */
 	synchronized boolean addLossListener(HoldHandle handle, Consumer<? super LockHandle> listener) {
@@ -228,7 +227,6 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 	/**
 	 * Remove the listeners of a handle that is released or lost while others keep the
 	 * lease.
-	 * @param handle the handle
 	 * @return the actions that call them
 	 */
 	synchronized List<Runnable> removeLossListeners(HoldHandle handle) {
@@ -238,7 +236,6 @@ final class RenewalSchedule implements Comparable<RenewalSchedule> {
 
 	/**
 	 * Remove the listeners of a hold that is lost while others keep the lease.
-	 * @param hold the hold
 	 * @return the actions that call them
 	 */
 	synchronized List<Runnable> removeLossListeners(Hold hold) {

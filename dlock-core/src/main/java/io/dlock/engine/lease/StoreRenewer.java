@@ -26,7 +26,6 @@ final class StoreRenewer {
 
 	/**
 	 * Call the store once. Every lease gets an answer, also if the call fails.
-	 * @param leases the leases
 	 * @param sent the time of the call
 	 * @return the answers, in the order of the leases
 	 */

@@ -179,7 +179,6 @@ final class LocalQueue {
 	/**
 	 * Give the first place to a request. The former answer stays as long as a lease is on
 	 * offer to it.
-	 * @param queued the request
 	 */
 	void makeFirst(QueuedRequest queued) {
 		this.first = queued;
@@ -209,7 +208,6 @@ final class LocalQueue {
 
 	/**
 	 * Have a request whose wait time is over watch for an answer, unless it is the first.
-	 * @param queued the request
 	 */
 	void stopWaiting(QueuedRequest queued) {
 		if (this.others != null && this.others.remove(queued)) {
@@ -299,7 +297,6 @@ final class LocalQueue {
 	/**
 	 * Admit the requests of the queue to a shared lease, and those that only watch. An
 	 * exclusive request ends the batch unless the lease is new.
-	 * @param lease the lease
 	 * @param maxNanos how long a lease is new
 	 * @param admitted collects the requests, which have yet to be signalled
 	 */

@@ -60,7 +60,6 @@ record FenceDialect(String raise, @Nullable String read, int attempts) {
 	 * Raise a fence to a token unless it is higher already.
 	 * @param jdbc the database, in a transaction
 	 * @param resource the storage key of the resource
-	 * @param token the token
 	 * @return the token of the fence now
 	 */
 	long raise(JdbcTemplate jdbc, String resource, long token) {

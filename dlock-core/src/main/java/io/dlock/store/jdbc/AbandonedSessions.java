@@ -77,7 +77,6 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 
 	/**
 	 * The server's name for the session of a connection, which is queried once.
-	 * @param dialect the dialect
 	 * @param connection a connection of the store's own pool
 	 * @return the session, empty if the server cannot tell
 	 * @throws SQLException if there is no answer
@@ -110,7 +109,6 @@ final class AbandonedSessions implements Runnable, AutoCloseable {
 
 	/**
 	 * End a session in the background.
-	 * @param session the session
 	 * @param slot the slot that the session keeps as long as it exists
 	 */
 	void add(String session, Slot slot) {

@@ -52,7 +52,6 @@ final class ConnectionSlots {
 	 * Wait for a slot: for the command timeout if the database answers, and for half of
 	 * it otherwise. A time without calls does not count as silence of the database.
 	 * @param renewal whether this is a renewal, for which a slot is reserved
-	 * @return the slot
 	 * @throws StoreCongestedException if the database answers and there is none
 	 * @throws StoreException if there is none because the database does not answer
 	 */
@@ -131,7 +130,6 @@ final class ConnectionSlots {
 
 		/**
 		 * A slot among connections that are not counted.
-		 * @return the slot
 		 */
 		static Slot uncounted() {
 			return new Slot(new Semaphore(0), null);

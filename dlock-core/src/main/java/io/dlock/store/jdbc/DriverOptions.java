@@ -22,7 +22,6 @@ final class DriverOptions {
 	 * whole JVM or of the data source, which the application's connections have as well.
 	 * The data source of an application keeps its own limit.
 	 * @param config the configuration of a pool
-	 * @param limit the limit
 	 */
 	static void limitLogin(HikariConfig config, Duration limit) {
 		DataSource application = config.getDataSource();
@@ -42,7 +41,6 @@ final class DriverOptions {
 	 * @param config the configuration of a pool
 	 * @param driver the beginning of the URLs of the driver
 	 * @param name the name of the option
-	 * @param value its value
 	 */
 	static void add(HikariConfig config, String driver, String name, String value) {
 		String url = config.getJdbcUrl();

@@ -85,7 +85,6 @@ final class JdbcMailboxes {
 
 	/**
 	 * The locks that are polled for an address.
-	 * @param address the address
 	 * @return their {@linkplain MailboxAddress#message messages}
 	 */
 	Set<String> awaited(MailboxAddress address) {

@@ -224,7 +224,6 @@ final class LockConnections implements AutoCloseable {
 
 	/**
 	 * The dialect, for work on a connection of the caller.
-	 * @return the dialect
 	 */
 	LockDialect dialect() {
 		return this.databases.open().dialect();
@@ -242,7 +241,6 @@ final class LockConnections implements AutoCloseable {
 	/**
 	 * A pool of one connection, for a mailbox.
 	 * @param adaptation changes the configuration for that connection
-	 * @return the pool
 	 */
 	HikariDataSource mailboxPool(Consumer<HikariConfig> adaptation) {
 		return this.databases.mailboxPool(adaptation);

@@ -105,7 +105,6 @@ final class LockDatabaseOpener implements AutoCloseable {
 
 	/**
 	 * The database, which is opened at the first use.
-	 * @return the database
 	 */
 	LockDatabase open() {
 		LockDatabase current = this.opened;

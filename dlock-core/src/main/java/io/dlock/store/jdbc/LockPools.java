@@ -250,7 +250,6 @@ final class LockPools {
 	 * Drop a connection that failed: a pool recognizes a broken one by some SQL states
 	 * only, and not by the states of H2.
 	 * @param dataSource the pool, or any other data source
-	 * @param connection its connection
 	 */
 	static void evict(DataSource dataSource, Connection connection) {
 		HikariDataSource pool = hikari(dataSource);
@@ -283,7 +282,6 @@ final class LockPools {
 	 * Close a pool on a thread of its own: an interrupt of the caller would leak threads
 	 * of the pool.
 	 * @param dataSource the pool
-	 * @return the thread
 	 */
 	static Thread closeLater(DataSource dataSource) {
 		Thread closing = new Thread(null, ((HikariDataSource) dataSource)::close, "dlock-pool-closing", 0, false);

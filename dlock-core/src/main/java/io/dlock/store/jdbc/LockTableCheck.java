@@ -37,9 +37,7 @@ final class LockTableCheck {
 
 	/**
 	 * Create a check.
-	 * @param store the store
 	 * @param renewal renews as the store does, and fails instead of giving no answer
-	 * @param settings the settings of the store
 	 */
 	LockTableCheck(LockStore store, Renewal renewal, JdbcLockStoreSettings settings) {
 		this.store = store;

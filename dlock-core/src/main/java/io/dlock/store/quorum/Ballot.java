@@ -37,9 +37,7 @@ final class Ballot {
 
 	/**
 	 * Create a ballot.
-	 * @param command the command
 	 * @param number the number of the attempt
-	 * @param nodes the nodes
 	 * @param former the ballot of the owner that is given up before, or {@code null}
 	 */
 	Ballot(AcquireCommand command, long number, List<QuorumNode> nodes, @Nullable Ballot former) {
@@ -103,7 +101,6 @@ final class Ballot {
 
 	/**
 	 * The command that a node gets.
-	 * @param lease the lease
 	 * @param releasing the ballot that is released in the same step, or {@code null}
 	 */
 	AcquireCommand nodeCommand(Duration lease, @Nullable Ballot releasing) {

@@ -49,7 +49,6 @@ final class Election {
 	/**
 	 * Create an attempt, which begins now.
 	 * @param quorum the nodes
-	 * @param ballot the ballot
 	 * @param command the command of the engine
 	 * @param deadline the {@link System#nanoTime()} until which it waits for the nodes
 	 */

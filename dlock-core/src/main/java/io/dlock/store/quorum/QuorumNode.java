@@ -59,7 +59,6 @@ final class QuorumNode {
 
 	/**
 	 * Ask the store on one of its threads.
-	 * @param command the command
 	 * @return the answer to come; a {@link StoreException} if there is none
 	 */
 	<T> CompletableFuture<T> ask(Function<LockStore, T> command) {
@@ -116,7 +115,6 @@ final class QuorumNode {
 
 	/**
 	 * Vote for an owner.
-	 * @param command the command
 	 * @param leastToken the token that all votes should have, or 0
 	 * @return granted, or refused without a lock if this node does not vote now
 	 */

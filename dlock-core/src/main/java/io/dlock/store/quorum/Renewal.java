@@ -21,7 +21,6 @@ final class Renewal {
 	/**
 	 * Create a renewal.
 	 * @param quorum the nodes
-	 * @param ballots the ballots
 	 * @param leases their leases, in the same order
 	 */
 	Renewal(Quorum quorum, List<Ballot> ballots, List<RenewCommand> leases) {

@@ -40,8 +40,6 @@ final class Vote {
 
 	/**
 	 * Create a vote.
-	 * @param node the node
-	 * @param key the key
 	 * @param owner the owner that the node knows
 	 * @param former the vote of this node that is given up before, or {@code null}
 	 */
@@ -94,8 +92,6 @@ final class Vote {
 
 	/**
 	 * Give a vote that this node lacks to the holder, with its token.
-	 * @param command the acquire
-	 * @param token the token
 	 * @param held whether the owner still holds the key
 	 */
 	void fillUp(AcquireCommand command, long token, BooleanSupplier held) {

@@ -134,7 +134,6 @@ final class RedisInspection implements StoreInspection {
 	/**
 	 * Read the answer of a script.
 	 * @param answer the time of the server and the values of the locks
-	 * @return the locks
 	 */
 	private static List<StoredLock> locks(List<?> answer) {
 		Instant now = RedisAnswers.instant(answer.get(0));

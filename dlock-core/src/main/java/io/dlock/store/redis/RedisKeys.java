@@ -83,7 +83,6 @@ record RedisKeys(String bucket, String storageKey) {
 	/**
 	 * The storage key in the name of a lock.
 	 * @param lock the name
-	 * @return the storage key
 	 */
 	static String storageKey(String lock) {
 		return lock.substring(lock.indexOf(LOCK) + LOCK.length());

@@ -170,7 +170,6 @@ final class RedisLockScripts {
 	/**
 	 * An owner as the scripts know it. The mark behind an exclusive owner tells other
 	 * processes that its version lets a key outlive the lease.
-	 * @param owner the owner
 	 * @return the argument of a script
 	 */
 	static byte[] owner(String owner) {

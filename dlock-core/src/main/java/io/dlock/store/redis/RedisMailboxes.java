@@ -102,7 +102,6 @@ final class RedisMailboxes {
 	/**
 	 * Subscribe. The connection is opened again when it breaks or falls silent; messages
 	 * sent meanwhile are gone.
-	 * @param address the address
 	 * @param onLockAvailable takes the storage keys
 	 * @return the subscription, or {@code null} if the client can have none
 	 */

@@ -105,7 +105,6 @@ final class RedisQuarantine {
 
 	/**
 	 * Check that an answer is not that of a server in quarantine.
-	 * @param answer the answer
 	 * @throws StoreQuarantinedException if it is
 	 */
 	void check(List<?> answer) {

@@ -108,7 +108,6 @@ final class RedisQuarantineScripts {
 	/**
 	 * The script that grants, preceded by the guard, which uses an additional key.
 	 * @param script one of those that grant without a quarantine
-	 * @return the script
 	 */
 	RedisLockScript guarded(RedisLockScript script) {
 		if (script == RedisLockScripts.ACQUIRE) {

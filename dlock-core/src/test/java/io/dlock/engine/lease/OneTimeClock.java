@@ -22,8 +22,6 @@ final class OneTimeClock implements MachineClock {
 
 	/**
 	 * Grant a lease.
-	 * @param clock its clock
-	 * @return the lease
 	 */
 	static Lease lease(MachineClock clock) {
 		return new Lease(new Lease.Grant(context(), "owner", 1000, clock.now(), null), clock, (hold, reason) -> {

@@ -202,7 +202,6 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 	 * Repeat a call until its reply is lost, and not that of a server that is only asked
 	 * whether the connection is alive, as a connection is after half a second.
 	 * @param before uses the connection
-	 * @param call the call
 	 */
 	private StoreException lostReply(Runnable before, ThrowingCallable call) {
 		return MachineWatch.evaluateIfLate(() -> {

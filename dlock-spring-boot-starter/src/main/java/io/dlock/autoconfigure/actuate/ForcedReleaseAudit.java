@@ -31,7 +31,6 @@ final class ForcedReleaseAudit {
 	 * @param key the key as it is stored
 	 * @param token the expected token
 	 * @param holder the holder before the request, or {@code null}
-	 * @param outcome the outcome
 	 */
 	void add(@Nullable String principal, String key, long token, @Nullable String holder, String outcome) {
 		String caller = caller(principal);
@@ -52,7 +51,6 @@ final class ForcedReleaseAudit {
 	 * @param principal the caller, or {@code null} if it is not known
 	 * @param instance the name of the instance
 	 * @param released the number of locks that were released
-	 * @param outcome the outcome
 	 */
 	void addInstance(@Nullable String principal, String instance, int released, String outcome) {
 		String caller = caller(principal);

@@ -51,8 +51,6 @@ final class ForcedReleaseHandler {
 
 	/**
 	 * Take a lock away from its holder.
-	 * @param caller the caller
-	 * @param key the key
 	 * @param token the expected token
 	 * @param shown whether the caller may see keys
 	 * @return the outcome
@@ -109,7 +107,6 @@ final class ForcedReleaseHandler {
 	/**
 	 * Take all locks away from an instance. The audit trail has each of them, and the
 	 * request.
-	 * @param caller the caller
 	 * @param instance the name of the instance
 	 * @return the outcome
 	 */

@@ -24,7 +24,6 @@ abstract class AbstractQuorumContract<S extends LockStore & QuorumCapable> exten
 
 	/**
 	 * Create the nodes of a test.
-	 * @return the nodes
 	 */
 	abstract List<S> createNodes();
 

@@ -56,7 +56,6 @@ final class ClientProcess implements Bed.TorturedClient, AutoCloseable {
 
 	/**
 	 * Create a client, which does not run yet.
-	 * @param number its number
 	 * @param directory the directory of the run
 	 * @param mainClass what it runs
 	 * @param options the options that all its processes have

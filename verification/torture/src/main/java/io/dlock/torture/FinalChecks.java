@@ -86,7 +86,6 @@ final class FinalChecks {
 	 * Wait until there is no more in the store than before, and note whether it gets
 	 * there.
 	 * @param phase when this is
-	 * @param store the store
 	 * @param before what it has to be compared with
 	 * @param patience how long it may take
 	 */
@@ -107,7 +106,6 @@ final class FinalChecks {
 
 	/**
 	 * Note the outcome of a check.
-	 * @param invariant the invariant
 	 * @param holds whether it holds
 	 * @param text what was checked
 	 */
@@ -117,7 +115,6 @@ final class FinalChecks {
 
 	/**
 	 * Note something that is neither good nor bad.
-	 * @param text the text
 	 */
 	void note(String text) {
 		this.lines.add("NOTE - " + text);

@@ -58,7 +58,6 @@ final class MachineWatch implements AutoCloseable {
 	 * Begin to watch.
 	 * @param file where to write: a line with begin, end and the slow thing for each time
 	 * that the machine was slow
-	 * @return the watch
 	 * @throws IOException if it cannot be done
 	 */
 	static MachineWatch start(Path file) throws IOException {

@@ -133,7 +133,6 @@ final class H2LockSql {
 
 	/**
 	 * The text of a statement.
-	 * @param statement the statement
 	 * @param table the lock table, a validated identifier
 	 * @return the SQL
 	 */

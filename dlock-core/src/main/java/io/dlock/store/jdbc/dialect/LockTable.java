@@ -92,8 +92,6 @@ record LockTable(String name) {
 
 	/**
 	 * Create the exception for a column that is not suitable.
-	 * @param column the column
-	 * @param collation its collation
 	 * @param consequence the consequence of the collation
 	 * @param alteration the end of an {@code ALTER TABLE} statement, or {@code null}
 	 * @return the exception to throw

@@ -178,7 +178,6 @@ final class MySqlLockSql {
 
 	/**
 	 * The text of a statement.
-	 * @param statement the statement
 	 * @param table the lock table, a validated identifier
 	 * @return the SQL
 	 */

@@ -223,7 +223,6 @@ final class PostgreSqlLockSql {
 
 	/**
 	 * The text of a statement.
-	 * @param statement the statement
 	 * @param table the lock table, a validated identifier
 	 * @param notifies whether a release notifies an address: NOTIFY takes a lock on the
 	 * whole server

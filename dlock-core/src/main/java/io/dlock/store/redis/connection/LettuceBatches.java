@@ -42,7 +42,6 @@ final class LettuceBatches {
 
 	/**
 	 * Send scripts, at once or with the next batch.
-	 * @param scripts the scripts
 	 * @param acknowledged takes the answer of the command behind their batch
 	 */
 	void send(List<AsyncCommand<byte[], byte[], ?>> scripts, CompletableFuture<Object> acknowledged) {

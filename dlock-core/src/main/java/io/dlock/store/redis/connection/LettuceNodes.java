@@ -35,9 +35,7 @@ final class LettuceNodes {
 
 	/**
 	 * Send scripts to the servers of their keys. A script that cannot be sent fails.
-	 * @param runs the scripts
 	 * @param commands the commands of these scripts
-	 * @param acknowledgement the acknowledgement
 	 * @return for each script the answer of the command that waits for it
 	 */
 	List<CompletableFuture<Object>> send(List<ScriptRun> runs, List<AsyncCommand<byte[], byte[], ?>> commands,

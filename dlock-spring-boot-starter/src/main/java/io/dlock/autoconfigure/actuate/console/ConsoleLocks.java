@@ -48,7 +48,6 @@ final class ConsoleLocks {
 
 	/**
 	 * Add the locks of this process.
-	 * @param local the locks
 	 * @param now the time of this machine
 	 */
 	void add(LocalLocks local, Instant now) {
@@ -71,7 +70,6 @@ final class ConsoleLocks {
 
 	/**
 	 * Add locks of the store, after those of this process.
-	 * @param locks the locks
 	 * @param listAge the age of their list
 	 */
 	void add(List<LockInfo> locks, Duration listAge) {
@@ -106,7 +104,6 @@ final class ConsoleLocks {
 	 * @param query the wish
 	 * @param complete whether the list of the store is complete
 	 * @param problem the problem of that list, or {@code null}
-	 * @return the page
 	 */
 	ConsoleDescriptor.Locks page(ConsoleQuery query, boolean complete, @Nullable String problem) {
 		List<Lock> matching = new ArrayList<>();

@@ -24,7 +24,6 @@ final class Rates {
 	/**
 	 * Let groups of threads repeat their steps at the same time, until the time is over
 	 * or one of them has nothing more to do.
-	 * @param time the time
 	 * @param groups the steps of each group, one for each thread
 	 * @return the steps per second of each group
 	 * @throws Exception if a step fails

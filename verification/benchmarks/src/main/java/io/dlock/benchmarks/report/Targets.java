@@ -32,7 +32,6 @@ final class Targets {
 
 	/**
 	 * Whom the others are compared with.
-	 * @param scenario the scenario
 	 * @return the name of a contender
 	 */
 	static String reference(String scenario) {
@@ -180,7 +179,6 @@ final class Targets {
 
 	/**
 	 * Compare the medians with those of the best peer.
-	 * @param ours our series
 	 * @param better the greatest is the best
 	 */
 	private static Function<Results, Optional<Double>> vsBestPeer(Series ours, Comparator<Double> better) {

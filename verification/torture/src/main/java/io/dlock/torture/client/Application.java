@@ -17,7 +17,6 @@ interface Application {
 
 	/**
 	 * Log in with another password from now on.
-	 * @param password the password
 	 */
 	void rotate(String password);
 

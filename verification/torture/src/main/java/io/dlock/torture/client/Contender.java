@@ -11,15 +11,12 @@ interface Contender extends AutoCloseable {
 
 	/**
 	 * Acquire a lock, waiting for it as long as the call says.
-	 * @param call the call
 	 * @return what came of it
 	 */
 	Outcome acquire(LockCall call);
 
 	/**
 	 * Ask for a lock without waiting for it.
-	 * @param call the call
-	 * @return the future of its outcome
 	 */
 	default CompletableFuture<Outcome> acquireAsync(LockCall call) {
 		throw new UnsupportedOperationException("There are no futures");
@@ -28,7 +25,6 @@ interface Contender extends AutoCloseable {
 	/**
 	 * Acquire several locks, all or none.
 	 * @param calls the calls, which differ in their keys only
-	 * @return the outcome
 	 */
 	default Outcome acquireAll(List<LockCall> calls) {
 		throw new UnsupportedOperationException("There are no locks on several keys");
@@ -36,13 +32,11 @@ interface Contender extends AutoCloseable {
 
 	/**
 	 * The abilities that the judge may expect.
-	 * @return the abilities
 	 */
 	Abilities abilities();
 
 	/**
 	 * The application around it, if it has connections that can be used up.
-	 * @return the application
 	 */
 	default Optional<Application> application() {
 		return Optional.empty();

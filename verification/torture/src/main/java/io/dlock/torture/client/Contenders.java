@@ -13,7 +13,6 @@ final class Contenders {
 	/**
 	 * Connect a contender.
 	 * @param options who and where
-	 * @return the contender
 	 */
 	static Contender connect(ClientOptions options) {
 		return switch (options.contender()) {

@@ -133,7 +133,6 @@ record StoreAddress(StoreType type, List<String> nodes, String username, AtomicR
 	/**
 	 * A pool to the database, as Spring Boot makes it.
 	 * @param size how many connections it may have
-	 * @return the pool
 	 */
 	HikariDataSource pool(int size) {
 		HikariConfig config = poolConfiguration();
@@ -143,7 +142,6 @@ record StoreAddress(StoreType type, List<String> nodes, String username, AtomicR
 
 	/**
 	 * A pool for a contender that has no timeout of its own.
-	 * @return the pool
 	 */
 	HikariDataSource poolWithTimeout() {
 		HikariConfig config = poolConfiguration();

@@ -56,9 +56,7 @@ record Topology(StoreType type, String name, List<Outage> outages, boolean durab
 
 	/**
 	 * Connect to a store, and wait until it grants locks.
-	 * @param store the store
 	 * @param port the port of a store that does not name its addresses
-	 * @return the contender
 	 */
 	DlockContender connect(StoreUnderTest store, int port) {
 		List<String> options = new ArrayList<>(store.clientOptions(port));

@@ -87,7 +87,6 @@ final class Attempt {
 
 	/**
 	 * Take a record in.
-	 * @param entry the record
 	 */
 	void add(HistoryRecord entry) {
 		switch (entry.event()) {

@@ -32,7 +32,6 @@ final class Findings {
 
 	/**
 	 * Count a case that is always judged.
-	 * @param invariant the invariant
 	 */
 	void judged(Invariant invariant) {
 		isJudged(invariant, false);
@@ -41,7 +40,6 @@ final class Findings {
 	/**
 	 * Count a case that may be judged. It does not matter whether it is a violation: a
 	 * case that would be excused if it was one is excused.
-	 * @param invariant the invariant
 	 * @param excused whether there is a reason for which nothing better was promised
 	 * @return whether it is judged
 	 */

@@ -76,7 +76,6 @@ final class Intervals {
 	 * @param from its begin
 	 * @param to its end
 	 * @param otherwise what to answer if none does
-	 * @return the end
 	 */
 	long lastEnd(long from, long to, long otherwise) {
 		long end = otherwise;
@@ -88,7 +87,6 @@ final class Intervals {
 
 	/**
 	 * The part of a time that is covered by these times and not by others.
-	 * @param others the others
 	 * @param from the begin of the time
 	 * @param to its end
 	 * @return the nanoseconds

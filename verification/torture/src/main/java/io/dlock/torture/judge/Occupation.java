@@ -38,9 +38,7 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	/**
 	 * The times that an attempt may occupy a key. Requests that were on their way when a
 	 * fault began may arrive when it ends.
-	 * @param attempt the attempt
 	 * @param limits what may be expected
-	 * @return the occupations
 	 */
 	static List<Occupation> of(Attempt attempt, Run.Limits limits) {
 		List<Occupation> occupations = new ArrayList<>();
@@ -159,7 +157,6 @@ record Occupation(Cause cause, long begun, long since, long until) {
 	 * All occupations of a key, in the order in which they have to be reckoned with.
 	 * @param attempts the attempts on the key
 	 * @param limits what may be expected
-	 * @return the occupations
 	 */
 	static List<Occupation> ofAll(List<Attempt> attempts, Run.Limits limits) {
 		return attempts.stream()

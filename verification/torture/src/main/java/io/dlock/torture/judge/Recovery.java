@@ -36,8 +36,6 @@ final class Recovery {
 	 * certain that nothing else was in the way: from the death to the grant the store and
 	 * the network of every client were well, no other client was killed, and none stood
 	 * still.
-	 * @param run the run
-	 * @return the deaths
 	 */
 	static List<Death> deaths(Run run) {
 		List<Death> deaths = new ArrayList<>();
@@ -83,7 +81,6 @@ final class Recovery {
 	 * recovery, unless there was a gap after them. A time in which all clients waited for
 	 * locks that were held, or that a client in trouble of its own may have been granted
 	 * without knowing, is not one of recovery.
-	 * @param run the run
 	 * @return nanoseconds
 	 */
 	static List<Long> afterHeal(Run run) {

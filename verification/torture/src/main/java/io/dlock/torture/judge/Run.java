@@ -30,7 +30,6 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 
 	/**
 	 * The attempts on each key, ordered by their begin.
-	 * @return the attempts by key
 	 */
 	Map<Integer, List<Attempt>> byKey() {
 		Map<Integer, List<Attempt>> byKey = new TreeMap<>();
@@ -43,7 +42,6 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 	 * The attempts on each key that is locked alone, by one call at a time, ordered by
 	 * their begin. A call for several accounts may hold one of them while it waits for
 	 * another, so that it is not known how long a single account was free.
-	 * @return the attempts by key
 	 */
 	Map<Integer, List<Attempt>> byKeyLockedAlone() {
 		Map<Integer, List<Attempt>> byKey = byKey();

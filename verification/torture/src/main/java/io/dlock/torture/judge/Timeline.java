@@ -58,7 +58,6 @@ record Timeline(List<TimelineEvent> events) {
 
 	/**
 	 * Read a timeline.
-	 * @param file its file
 	 * @return the timeline, empty if there is no file
 	 */
 	static Timeline read(Path file) {

@@ -27,7 +27,6 @@ record Trouble(String client, long from, long to, long waitLimit, Event event, S
 
 	/**
 	 * Read a line of the output of a client.
-	 * @param line the line
 	 * @return the trouble, none if it is not about that
 	 */
 	static List<Trouble> of(String line) {

@@ -41,7 +41,6 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 	/**
 	 * Read the report of a run.
 	 * @param directory the directory of the run
-	 * @return the summary
 	 * @throws IOException if there is no report
 	 */
 	static Summary read(Path directory) throws IOException {
@@ -102,7 +101,6 @@ record Summary(List<String> runs, Kind kind, List<String> seeds, boolean broken,
 	 * Add the figures of another run of the same kind to these. An event that happened in
 	 * one of them need not happen in the other; data that one lacks are missing for both,
 	 * and both are broken if one is.
-	 * @param other the other
 	 * @return both
 	 */
 	Summary plus(Summary other) {

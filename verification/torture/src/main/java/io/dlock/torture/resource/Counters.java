@@ -20,7 +20,6 @@ final class Counters {
 
 	/**
 	 * Do what is asked.
-	 * @param request the request
 	 * @return the answer
 	 */
 	Reply apply(Request request) {
@@ -56,10 +55,8 @@ final class Counters {
 	 * for a transfer, which has two records, the money received. A transfer that was
 	 * rejected has one record, of the account whose token was too low.
 	 * @param nanos when
-	 * @param request the request
 	 * @param reply its answer
 	 * @param before the highest token before it
-	 * @return the records
 	 */
 	static List<HistoryRecord> entries(long nanos, Request request, Reply reply, long before) {
 		Event event = switch (request.operation()) {
@@ -92,7 +89,6 @@ final class Counters {
 
 	/**
 	 * The highest token that the fenced counter of a key has seen.
-	 * @param key the key
 	 * @return the token, 0 at the beginning
 	 */
 	long highest(int key) {
