@@ -75,7 +75,7 @@ public @interface DistributedLimit {
 	String key() default "";
 
 	/**
-	 * A namespace put before the key with a colon, see {@link DistributedLocked#name()}.
+	 * The prefix of the key, followed by a colon, see {@link DistributedLocked#name()}.
 	 * @return the name
 	 */
 	@AliasFor(annotation = DistributedLocked.class, attribute = "name")

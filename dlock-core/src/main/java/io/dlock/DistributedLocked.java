@@ -122,10 +122,10 @@ public @interface DistributedLocked {
 	String[] keys() default {};
 
 	/**
-	 * A namespace put before the key with a colon: two methods with the same name and key
-	 * exclude each other. Without a name, the key stands alone, and excludes every method
-	 * and every use of the {@link LockRegistry} with the same key, in all applications
-	 * with the same store; a warning says so at start-up, once for each method whose key
+	 * The prefix of the key, followed by a colon: methods with equal name and key exclude
+	 * each other. Without a name, the key stands alone, and excludes every method and
+	 * every use of the {@link LockRegistry} with the same key, in all applications with
+	 * the same store; a warning says so at start-up, once for each method whose key
 	 * depends on its arguments. May contain {@code ${…}}, and must not be blank.
 	 * <p>
 	 * {@linkplain LockEvent#name() Events} and metrics also have the name, or

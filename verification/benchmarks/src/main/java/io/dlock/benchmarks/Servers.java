@@ -16,8 +16,8 @@ import io.dlock.test.PostgresServer;
 import io.dlock.test.RedisServer;
 
 /**
- * The servers on which all libraries are measured. PostgreSQL is durable: with {@code fsync}
- * off it would be a different database.
+ * The servers on which all libraries are measured. PostgreSQL is durable: with
+ * {@code fsync} off it would be a different database.
  */
 public final class Servers implements AutoCloseable {
 
