@@ -13,8 +13,8 @@ import io.dlock.store.StoredLock;
 /**
  * The pauses of a request between its calls to the store: until the lease of the holder
  * ends, but no longer than the back-off, since the holder may release the lock or die. A
- * process that gets signals from the store polls less often; the interval grows with its
- * place in the queue, unless the queue moves.
+ * process that gets signals from the store polls less often if it has a place in the
+ * queue; the interval grows with the place, unless the queue moves.
  */
 final class PollPause {
 
@@ -54,7 +54,8 @@ final class PollPause {
 	long nanos(AcquireResult.@Nullable Refused last, boolean signalled) {
 		long leaseEnd = (last != null)
 				? TimeUnit.NANOSECONDS.convert(last.remaining()) + TimeUnit.MILLISECONDS.toNanos(1) : Long.MAX_VALUE;
-		long pause = signalled ? signalledNanos((last != null) ? last.place() : 0, leaseEnd)
+		boolean outside = last != null && last.place() < 0;
+		long pause = (signalled && !outside) ? signalledNanos((last != null) ? last.place() : 0, leaseEnd)
 				: Math.min(this.backoff.nextNanos(), leaseEnd);
 		if (isExclusiveBehindMembers(last)) {
 			pause = Math.min(pause, BEHIND_MEMBERS_NANOS);

@@ -46,9 +46,10 @@ public sealed interface AcquireResult {
 	 * up: it is reserved, kept or free by now, or the nodes of a quorum do not agree on
 	 * one
 	 * @param place the number of entries in the queue before that of the caller, or of
-	 * all entries if the caller has none; 0 if the caller is next, and -1 if this store
-	 * does not tell. The more entries come before its own, the more slowly a process
-	 * polls
+	 * all entries if the caller has none; 0 if the caller is next, and -1 if the caller
+	 * asked to join the queue and is not in it, as if it is full, or if this store does
+	 * not tell. The more entries come before its own, the more slowly a process polls;
+	 * after -1 it polls as if there were no queue
 	 */
 	record Refused(Duration remaining, @Nullable StoredLock lock, int place) implements AcquireResult {
 

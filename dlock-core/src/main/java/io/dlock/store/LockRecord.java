@@ -281,13 +281,12 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	/**
 	 * The record after the refusal of an exclusive request that joins the queue or waits
 	 * in it.
-	 * @param mailbox its address; {@code null} if the queue has no room for it
+	 * @param mailbox its address
 	 * @param now the time of the store
 	 * @return the record
 	 */
-	public LockRecord asked(@Nullable MailboxAddress mailbox, long now) {
-		return with((mailbox != null) ? this.waiting.with(mailbox, false) : this.waiting,
-				(now - this.asked < ASK_INTERVAL) ? this.asked : now);
+	public LockRecord asked(MailboxAddress mailbox, long now) {
+		return with(this.waiting.with(mailbox, false), (now - this.asked < ASK_INTERVAL) ? this.asked : now);
 	}
 
 	/**

@@ -30,7 +30,8 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 		Member own = record.living(this.command.owner(), this.now);
 		if (own == null && isRefused(record)) {
 			LockRecord queued = queued(record);
-			return new Change<>(queued, refusal(record, queued.waiting().before(this.command.mailbox(), true)));
+			return new Change<>(queued,
+					refusal(record, queued.waiting().place(this.command.mailbox(), true, this.command.queueing())));
 		}
 		if (own == null && isPlaceGone(before)) {
 			return new Change<>(record, new AcquireResult.Refused(Duration.ZERO, null));
@@ -108,8 +109,8 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 
 	/**
 	 * The record after a refusal. A process whose reserved place is gone, because the
-	 * limit became smaller, is the first of the queue again. A reservation that is over
-	 * is removed, so that a process that polls does not find it.
+	 * limit became smaller, is the first of the queue again unless that is full. A
+	 * reservation that is over is removed, so that a process that polls does not find it.
 	 */
 	private LockRecord queued(LockRecord record) {
 		MailboxAddress mailbox = this.command.mailbox();

@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
  * exclusive request, {@code +} for a {@linkplain LockStore#isMember member}.
  *
  * @param text the entries
+ * @param full the length of the text from which it takes no more entries
  * @since 0.1
  */
-public record WaitingQueue(String text) {
+public record WaitingQueue(String text, int full) {
 
 	/**
 	 * The queue without entries.
@@ -24,9 +25,18 @@ public record WaitingQueue(String text) {
 	private static final int ENTRY = MailboxAddress.LENGTH + 1;
 
 	/**
-	 * The length from which a queue takes no more entries: 10,000 entries, in characters.
+	 * The length of 10,000 entries, from which a queue takes no more unless its store has
+	 * less room.
 	 */
 	public static final int FULL = 10_000 * ENTRY;
+
+	/**
+	 * Create a queue for 10,000 entries.
+	 * @param text the entries
+	 */
+	public WaitingQueue(String text) {
+		this(text, FULL);
+	}
 
 	/**
 	 * The entry of a process.
@@ -63,7 +73,7 @@ public record WaitingQueue(String text) {
 	}
 
 	WaitingQueue withoutExclusive() {
-		return new WaitingQueue(this.text.replaceAll(".{" + MailboxAddress.LENGTH + "}" + EXCLUSIVE, ""));
+		return of(this.text.replaceAll(".{" + MailboxAddress.LENGTH + "}" + EXCLUSIVE, ""));
 	}
 
 	/**
@@ -79,14 +89,19 @@ public record WaitingQueue(String text) {
 	}
 
 	/**
-	 * The number of entries before that of a process.
-	 * @param mailbox its address, or {@code null}
+	 * The {@linkplain AcquireResult.Refused#place() place} of a request that is refused.
+	 * @param mailbox the address of its process, or {@code null}
 	 * @param member whether it waits as a member
-	 * @return the number; that of all entries if the process has none
+	 * @param queueing whether it asked to join the queue
+	 * @return the number of entries before its own; if it has none, -1 if it asked for
+	 * one, and otherwise the number of all entries
 	 */
-	public int before(@Nullable MailboxAddress mailbox, boolean member) {
+	public int place(@Nullable MailboxAddress mailbox, boolean member, boolean queueing) {
 		int entry = (mailbox != null) ? this.text.indexOf(entry(mailbox, member)) : -1;
-		return (entry >= 0) ? entry / ENTRY : size();
+		if (entry >= 0) {
+			return entry / ENTRY;
+		}
+		return queueing ? -1 : size();
 	}
 
 	MailboxAddress first() {
@@ -94,7 +109,7 @@ public record WaitingQueue(String text) {
 	}
 
 	WaitingQueue withoutFirst() {
-		return new WaitingQueue(this.text.substring(ENTRY));
+		return of(this.text.substring(ENTRY));
 	}
 
 	/**
@@ -104,12 +119,12 @@ public record WaitingQueue(String text) {
 	 * @return the queue with the entry
 	 */
 	public WaitingQueue with(MailboxAddress mailbox, boolean member) {
-		return (contains(mailbox, member) || this.text.length() >= FULL) ? this
-				: new WaitingQueue(this.text + entry(mailbox, member));
+		return (contains(mailbox, member) || isFull()) ? this : of(this.text + entry(mailbox, member));
 	}
 
 	WaitingQueue withFirst(MailboxAddress mailbox, boolean member) {
-		return new WaitingQueue(entry(mailbox, member) + without(mailbox, member).text);
+		WaitingQueue others = without(mailbox, member);
+		return others.isFull() ? others : of(entry(mailbox, member) + others.text);
 	}
 
 	/**
@@ -119,7 +134,15 @@ public record WaitingQueue(String text) {
 	 * @return the queue without the entry
 	 */
 	public WaitingQueue without(@Nullable MailboxAddress mailbox, boolean member) {
-		return (mailbox != null) ? new WaitingQueue(this.text.replace(entry(mailbox, member), "")) : this;
+		return (mailbox != null) ? of(this.text.replace(entry(mailbox, member), "")) : this;
+	}
+
+	private boolean isFull() {
+		return this.text.length() >= this.full;
+	}
+
+	private WaitingQueue of(String entries) {
+		return new WaitingQueue(entries, this.full);
 	}
 
 }

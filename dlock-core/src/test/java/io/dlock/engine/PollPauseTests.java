@@ -77,6 +77,17 @@ class PollPauseTests {
 		assertThat(pause).isBetween(Duration.ofSeconds(5), Duration.ofMillis(10_100));
 	}
 
+	/**
+	 * A request that found the queue full would sleep beside an idle lock.
+	 */
+	@Test
+	void requestWithoutAPlacePollsWithTheBackOff() {
+		next(200);
+		this.clock.pass(Duration.ofSeconds(10));
+		assertThat(next(-1)).isLessThanOrEqualTo(Duration.ofMillis(2));
+		assertThat(next(-1)).isBetween(Duration.ofMillis(2), Duration.ofMillis(4));
+	}
+
 	private Duration next(int place) {
 		return Duration.ofNanos(this.queued.nanos(new Refused(Duration.ofSeconds(5), null, place), true));
 	}

@@ -338,4 +338,12 @@ class LockRecordTests {
 		assertThat(full.with(this.third, false)).isEqualTo(full);
 	}
 
+	@Test
+	void queueHasABound() {
+		WaitingQueue full = new WaitingQueue("", 1).with(this.first, true);
+		assertThat(full.with(this.second, true)).isEqualTo(full);
+		assertThat(full.withFirst(this.second, true)).isEqualTo(full);
+		assertThat(full.withFirst(this.first, true)).isEqualTo(full);
+	}
+
 }

@@ -98,8 +98,10 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Quorum
 				|| (mailbox != null && held.owner().equals(mailbox.reservationOwner()));
 		if (!free) {
 			LockRecord queued = (mailbox != null && command.queueing()) ? held.asked(mailbox, now) : held;
-			return new Change<>(queued, new AcquireResult.Refused(Duration.of(held.until() - now, ChronoUnit.MICROS),
-					held.current(StorageKey.of(command.key()), now), held.waiting().before(mailbox, false)));
+			return new Change<>(queued,
+					new AcquireResult.Refused(Duration.of(held.until() - now, ChronoUnit.MICROS),
+							held.current(StorageKey.of(command.key()), now),
+							queued.waiting().place(mailbox, false, command.queueing())));
 		}
 		LockRecord granted = new LockRecord(command.owner(), until, this.tokens.next(leastToken), now, command.holder(),
 				command.reason(), List.of(), held.waiting().without(mailbox, false));

@@ -124,10 +124,10 @@ final class RedisLua {
 	/**
 	 * Returns a queue without an entry, and a queue with an entry if its process joins
 	 * it. An entry is an address and a mark of the mode. The place is the number of
-	 * entries before it, or of all if it has none. From the first entry on the key
-	 * outlives the lease, unless a process of an earlier version has it, which would
-	 * believe that it had renewed the lease, or the key has no expiry: its owner, if it
-	 * is alive, gives it one with the next renewal.
+	 * entries before it, or of all if it has none, and -1 if it finds no room. From the
+	 * first entry on the key outlives the lease, unless a process of an earlier version
+	 * has it, which would believe that it had renewed the lease, or the key has no
+	 * expiry: its owner, if it is alive, gives it one with the next renewal.
 	 */
 	static final String QUEUE = LEFT + """
 			local function without(waiting, entry)
@@ -136,9 +136,11 @@ final class RedisLua {
 			end
 			local function with(waiting, entry, joins)
 				local from = #entry == 17 and string.find(waiting, entry, 1, true)
+				if joins == '1' and not from and #waiting >= 170000 then
+					return waiting, -1
+				end
 				local place = (from or #waiting + 1) / 17
-				local isFull = #waiting >= 170000
-				return (from or isFull or joins ~= '1') and waiting or waiting .. entry, math.floor(place)
+				return (from or joins ~= '1') and waiting or waiting .. entry, math.floor(place)
 			end
 			local function join(queue, owner, outlived, rest)
 				local changes = {'waiting', queue}

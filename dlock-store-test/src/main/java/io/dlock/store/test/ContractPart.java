@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -45,6 +46,9 @@ abstract class ContractPart {
 
 	/** Longer than a contender is overtaken, also on a busy machine. */
 	private static final Duration STARVED = LEASE.multipliedBy(4);
+
+	/** More than any store of dlock queues. */
+	private static final int MANY = 11_000;
 
 	static final String REASON = "because ä 🔒 '; --";
 
@@ -172,6 +176,28 @@ abstract class ContractPart {
 			@Nullable String releasing) {
 		return store()
 			.acquire(new AcquireCommand(key, owner, LEASE, "holder " + owner, REASON, mailbox, queueing, releasing));
+	}
+
+	/**
+	 * Fill the queue of the key.
+	 * @param join joins the queue with an address
+	 * @return the addresses that are queued, in their order
+	 */
+	static List<MailboxAddress> fillQueue(Function<MailboxAddress, AcquireResult> join) {
+		List<MailboxAddress> queued = new ArrayList<>();
+		MailboxAddress next = MailboxAddress.create(LONG);
+		for (int place = place(join, next); place >= 0; place = place(join, next)) {
+			assertThat(place).as("each has a place of its own").isEqualTo(queued.size());
+			queued.add(next);
+			assumeTrue(queued.size() < MANY, "The queue is longer");
+			next = MailboxAddress.create(LONG);
+		}
+		assumeTrue(!queued.isEmpty(), "The store tells no place");
+		return queued;
+	}
+
+	private static int place(Function<MailboxAddress, AcquireResult> join, MailboxAddress mailbox) {
+		return refused(join.apply(mailbox)).place();
 	}
 
 	final StoreInspection inspection() {

@@ -334,6 +334,18 @@ abstract class MemberQueueContract extends MemberPart {
 	}
 
 	@Test
+	void requestThatFindsTheQueueBehindMembersFullIsToldThatItHasNoPlace() {
+		granted(share("+a", Duration.ofHours(1)));
+		List<MailboxAddress> queued = fillQueue((mailbox) -> ask("x", mailbox));
+		assertThat(refused(ask("x", queued.get(1))).place()).isOne();
+		assertThat(refused(member("+b", UNLIMITED, this.first)).place()).isNegative();
+		assertThat(refused(share("+c")).place()).as("does not queue").isEqualTo(queued.size());
+		store().leave(StorageKey.of(key()), queued.get(0));
+		assertThat(refused(member("+b", UNLIMITED, this.first)).place()).isEqualTo(queued.size() - 1);
+		assertThat(refused(ask("y", this.second)).place()).isNegative();
+	}
+
+	@Test
 	void queueOfMembersIsBounded() {
 		granted(member("+a", Duration.ofHours(1), 1));
 		List<MailboxAddress> crowd = Stream.generate(() -> MailboxAddress.create(Duration.ofMillis(1)))

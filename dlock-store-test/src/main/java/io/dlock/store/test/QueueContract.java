@@ -335,6 +335,20 @@ abstract class QueueContract extends ContractPart {
 		granted(ask("b", this.first));
 	}
 
+	/**
+	 * A process that believes to be in the queue polls as slowly as its place says.
+	 */
+	@Test
+	void requestThatFindsTheQueueFullIsToldThatItHasNoPlace() {
+		granted(acquire("a", Duration.ofHours(1)));
+		List<MailboxAddress> queued = fillQueue((mailbox) -> ask("b", mailbox));
+		assertThat(refused(ask("b", queued.get(1))).place()).isOne();
+		assertThat(refused(ask("c", null)).place()).as("does not queue").isEqualTo(queued.size());
+		store().leave(StorageKey.of(key()), queued.get(0));
+		assertThat(refused(ask("b", this.first)).place()).isEqualTo(queued.size() - 1);
+		assertThat(refused(ask("c", this.second)).place()).isNegative();
+	}
+
 	@Test
 	void queueIsBounded() {
 		granted(acquire("a", Duration.ofHours(1)));

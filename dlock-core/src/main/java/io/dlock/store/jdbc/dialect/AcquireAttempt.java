@@ -54,9 +54,9 @@ sealed interface AcquireAttempt {
 			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~");
 		}
 
-		AcquireResult.Refused refusal(@Nullable MailboxAddress mailbox) {
+		AcquireResult.Refused refusal(@Nullable MailboxAddress mailbox, boolean queueing) {
 			return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
-					hasNoHolder() ? null : this.lock, new WaitingQueue(this.waiting).before(mailbox, false));
+					hasNoHolder() ? null : this.lock, new WaitingQueue(this.waiting).place(mailbox, false, queueing));
 		}
 
 	}

@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import org.jspecify.annotations.Nullable;
-
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockRecord;
 import io.dlock.store.LockStore;
@@ -129,18 +127,18 @@ public final class LockAcquire {
 		MailboxAddress mailbox = this.command.mailbox();
 		boolean queueing = this.command.queueing() && !isOver();
 		if (held.owner().equals(LockRecord.MEMBERS)) {
-			return refusedByMembers(mailbox, queueing);
+			return refusedByMembers(queueing);
 		}
-		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal(mailbox);
+		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal(mailbox, this.command.queueing());
 	}
 
 	/**
 	 * A place in the queue that other sessions prevent is left to the next call.
 	 */
-	private AcquireResult refusedByMembers(@Nullable MailboxAddress mailbox, boolean queueing) throws SQLException {
+	private AcquireResult refusedByMembers(boolean queueing) throws SQLException {
 		try {
 			return new LockMembers(this.dialect, this.connection, Duration.ofNanos(this.end - System.nanoTime()))
-				.refuse(this.key, mailbox, queueing);
+				.refuse(this.command, queueing);
 		}
 		catch (StoreCongestedException ex) {
 			return new AcquireResult.Refused(Duration.ZERO, null);
@@ -163,13 +161,16 @@ public final class LockAcquire {
 	private AcquireResult queue(MailboxAddress mailbox, AcquireAttempt.Held first) throws SQLException {
 		LockQueue queue = new LockQueue(this.dialect, this.connection);
 		AcquireAttempt.Held held = first;
-		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox) && !queue.join(this.key, mailbox); i++) {
+		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox); i++) {
+			if (queue.join(this.key, mailbox)) {
+				return held.refusal(mailbox, false);
+			}
 			if (!(this.dialect.holder(this.connection, this.key) instanceof AcquireAttempt.Held now) || !now.lasts()) {
 				return new AcquireResult.Refused(Duration.ZERO, null);
 			}
 			held = now;
 		}
-		return held.refusal(mailbox);
+		return held.refusal(mailbox, true);
 	}
 
 }

@@ -8,8 +8,6 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
-
 import io.dlock.store.AcquireResult;
 import io.dlock.store.LockRecord;
 import io.dlock.store.LockRecord.Change;
@@ -20,7 +18,6 @@ import io.dlock.store.StorageKey;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
-import io.dlock.store.WaitingQueue;
 
 /**
  * Locks that members hold. Each change reads the record of a key, computes the next one,
@@ -55,39 +52,31 @@ public final class LockMembers {
 	 */
 	public AcquireResult acquire(AcquireCommand command) throws SQLException {
 		return change(StorageKey.of(command.key()), true,
-				(record, now) -> new MemberAcquire(fitting(command, record.waiting()), now, now).on(record));
+				(record, now) -> new MemberAcquire(command, now, now).on(record));
 	}
 
 	/**
 	 * Refuse an exclusive request for a key that members hold. It joins the queue, or
 	 * says that it still waits there. If members do not hold the key any more, it does
 	 * not wait in the queue, and the refusal says so by its place.
-	 * @param storageKey the key
-	 * @param mailbox the address of its process, or {@code null}
-	 * @param queueing whether to join the queue
+	 * @param command the request
+	 * @param inTime whether there is time to join the queue
 	 * @return the refusal
 	 * @throws SQLException if there is no answer
 	 */
-	AcquireResult refuse(String storageKey, @Nullable MailboxAddress mailbox, boolean queueing) throws SQLException {
+	AcquireResult refuse(AcquireCommand command, boolean inTime) throws SQLException {
+		String storageKey = StorageKey.of(command.key());
+		MailboxAddress mailbox = command.mailbox();
+		boolean queueing = command.queueing() && inTime;
 		return change(storageKey, false, (record, now) -> {
-			boolean hasRoom = record.waiting().text().length() < LockStatement.FULL_QUEUE;
 			if (queueing && !record.owner().equals(LockRecord.MEMBERS)) {
 				return new Change<>(record, new AcquireResult.Refused(Duration.ZERO, null));
 			}
-			LockRecord next = queueing ? record.asked(hasRoom ? mailbox : null, now) : record;
+			LockRecord next = (queueing && mailbox != null) ? record.asked(mailbox, now) : record;
 			return new Change<>(next,
 					new AcquireResult.Refused(Duration.of(Math.max(0, record.until() - now), ChronoUnit.MICROS),
-							record.current(storageKey, now), next.waiting().before(mailbox, false)));
+							record.current(storageKey, now), next.waiting().place(mailbox, false, command.queueing())));
 		});
-	}
-
-	/**
-	 * The command for a queue, which it joins only if the column has room.
-	 */
-	private static AcquireCommand fitting(AcquireCommand command, WaitingQueue waiting) {
-		return (waiting.text().length() < LockStatement.FULL_QUEUE) ? command
-				: new AcquireCommand(command.key(), command.owner(), command.lease(), command.holder(),
-						command.reason(), command.mailbox(), false, command.releasing(), command.limit());
 	}
 
 	/**

@@ -19,12 +19,12 @@ class AcquireAttemptTests {
 
 	@Test
 	void formerHolderOfAFreeLockIsNotNamed() {
-		assertThat(held(-5, "").refusal(null)).satisfies((refused) -> {
+		assertThat(held(-5, "").refusal(null, false)).satisfies((refused) -> {
 			assertThat(refused.lock()).isNull();
 			assertThat(refused.remaining()).isZero();
 		});
-		assertThat(held(5, ">0100abcdefghijkl").refusal(null).lock()).isNull();
-		assertThat(held(5, "a").refusal(null)).satisfies((refused) -> {
+		assertThat(held(5, ">0100abcdefghijkl").refusal(null, false).lock()).isNull();
+		assertThat(held(5, "a").refusal(null, false)).satisfies((refused) -> {
 			assertThat(refused.lock()).extracting(StoredLock::holder).isEqualTo("the holder");
 			assertThat(refused.remaining()).isEqualTo(Duration.ofNanos(5000));
 		});
