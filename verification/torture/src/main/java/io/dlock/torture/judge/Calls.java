@@ -8,7 +8,7 @@ import io.dlock.torture.judge.Run.Limits;
  * I9: calls return when they say, in the time in which their process was able to run. A
  * release has no wait limit and may need two commands. A try may wait for a release of
  * its process that is under way, which is as long as a call if the store does not answer.
- * And one half of I10: a call fails for a reason.
+ * And of I10: a call fails for a reason.
  */
 final class Calls {
 

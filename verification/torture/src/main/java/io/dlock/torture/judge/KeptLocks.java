@@ -3,7 +3,7 @@ package io.dlock.torture.judge;
 import io.dlock.torture.Keys;
 
 /**
- * I10 of the locks that are kept as long as their client runs: a lease is renewed when a
+ * I20 of the locks that are kept as long as their client runs: a lease is renewed when a
  * third of it is over, and again and again if that fails, so that it is lost only if the
  * store was not well, or the process did not run, for a good part of the rest. A short
  * fault is a reason for a short lease and not for a long one. A store that has forgotten
@@ -31,8 +31,8 @@ final class KeptLocks {
 		long renewing = attempt.lease() * 2 / 3;
 		long spoilt = client.faults().and(client.pauses()).covered(known - renewing, known);
 		boolean forgotten = run.quarantines().intersects(known - attempt.lease(), known);
-		if (findings.isJudged(Invariant.I10, forgotten || spoilt >= renewing / PART)) {
-			findings.violation(Invariant.I10, known,
+		if (findings.isJudged(Invariant.I20, forgotten || spoilt >= renewing / PART)) {
+			findings.violation(Invariant.I20, known,
 					"%s with a lease of %.0f ms was lost, but could be renewed for all but %.0f of %.0f ms"
 						.formatted(attempt, attempt.lease() / 1e6, spoilt / 1e6, renewing / 1e6));
 		}

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import io.dlock.torture.judge.Run.Limits;
 
 /**
- * I6 and one half of I10: a holder learns in time that its lock is lost, and is not told
- * so without a reason.
+ * I6 and I20: a holder learns in time that its lock is lost, and is not told so without a
+ * reason.
  * <p>
  * The deadline of a lease that is not renewed is the one it published. That of a renewed
  * one may have moved since its last check, but is over at the check that finds it lost. A
@@ -132,8 +132,8 @@ final class Losses {
 		boolean slow = client.isLossExcusedByMachine(known, attempt.lease(), limits.slack());
 		boolean early = attempt.validUntil() != 0 && known < attempt.validUntil() - CLOCK_TICK;
 		boolean unexpected = attempt.isLost() && (attempt.isRenewed() || early);
-		if (findings.isJudged(Invariant.I10, faulty || slow) && unexpected) {
-			findings.violation(Invariant.I10, known, attempt + " was called lost without a reason");
+		if (findings.isJudged(Invariant.I20, faulty || slow) && unexpected) {
+			findings.violation(Invariant.I20, known, attempt + " was called lost without a reason");
 		}
 		else if (unexpected && !faulty) {
 			findings.lostToMachine();

@@ -3,9 +3,9 @@ package io.dlock.torture.judge;
 import io.dlock.torture.judge.Run.Limits;
 
 /**
- * I9, I10 and I14 of the locks that are in no history: no other client uses their keys,
- * so each call has to be granted at once, and no lock may be lost, but for a fault of the
- * store, or if the process did not run.
+ * I9, I10, I14 and I20 of the locks that are in no history: no other client uses their
+ * keys, so each call has to be granted at once, and no lock may be lost, but for a fault
+ * of the store, or if the process did not run.
  */
 final class Troubles {
 
@@ -45,8 +45,8 @@ final class Troubles {
 			case LOST, RELEASED_LOST -> {
 				boolean faulty = client.isLossExcusedByFault(trouble.to(), trouble.lease(limits), limits.slack());
 				boolean slow = client.isLossExcusedByMachine(trouble.to(), trouble.lease(limits), limits.slack());
-				if (findings.isJudged(Invariant.I10, faulty || slow)) {
-					violation(Invariant.I10, trouble, "was called lost without a reason", findings);
+				if (findings.isJudged(Invariant.I20, faulty || slow)) {
+					violation(Invariant.I20, trouble, "was called lost without a reason", findings);
 				}
 				else if (!faulty) {
 					findings.lostToMachine();

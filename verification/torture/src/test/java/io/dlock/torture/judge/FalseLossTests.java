@@ -5,12 +5,12 @@ import org.junit.jupiter.api.Test;
 import io.dlock.torture.history.Event;
 
 /**
- * Tests for locks that are lost without a reason (I10).
+ * Tests for locks that are lost without a reason (I20), or are never valid (I10).
  */
 class FalseLossTests extends AbstractRunTests {
 
 	@Test
-	void i10RenewedLockIsLostWithoutReason() {
+	void i20RenewedLockIsLostWithoutReason() {
 		this.run.attempt(0, 0, 100)
 			.renewed()
 			.granted(110, 1)
@@ -18,17 +18,17 @@ class FalseLossTests extends AbstractRunTests {
 			.then(1091, Event.LOST)
 			.then(1092, Event.RELEASE_SENT)
 			.then(1093, Event.RELEASED_LOST);
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
-	void i10LockIsLostBeforeItsDeadline() {
+	void i20LockIsLostBeforeItsDeadline() {
 		lostAt(1087);
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
-	void i10LockIsLostByTheClockThatCountsMilliseconds() {
+	void i20LockIsLostByTheClockThatCountsMilliseconds() {
 		lostAt(1089);
 		assertBroken();
 	}
@@ -43,28 +43,28 @@ class FalseLossTests extends AbstractRunTests {
 	}
 
 	@Test
-	void i10LossIsNotExcusedByAFaultThatWasOverBeforeItsLastRenewal() {
+	void i20LossIsNotExcusedByAFaultThatWasOverBeforeItsLastRenewal() {
 		this.run.fault(100, 200, "F12", "link-0");
 		renewedAndLostAt(2190);
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
-	void i10LossIsExcusedByAFaultInWhichItWasNotRenewed() {
+	void i20LossIsExcusedByAFaultInWhichItWasNotRenewed() {
 		this.run.fault(900, 1900, "F12", "link-0");
 		renewedAndLostAt(2190);
 		assertBroken();
 	}
 
 	@Test
-	void i10LossIsNotExcusedByAHiccupOfTheMachine() {
+	void i20LossIsNotExcusedByAHiccupOfTheMachine() {
 		this.run.slow(1500, 1640);
 		renewedAndLostAt(2190);
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
-	void i10LossIsExcusedByAMachineThatStandsStill() {
+	void i20LossIsExcusedByAMachineThatStandsStill() {
 		this.run.slow(1500, 2100);
 		renewedAndLostAt(2190);
 		assertBroken();

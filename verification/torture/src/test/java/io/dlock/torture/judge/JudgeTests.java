@@ -127,15 +127,15 @@ class JudgeTests extends AbstractRunTests {
 	@Test
 	void runInWhichTooMuchIsExcusedProvesNothing() {
 		provesSomething().fault(3000, 90_000, "F12", "links");
-		for (int call = 0; call < 50; call++) {
-			this.run.attempt(0, 2, 5000 + call * 100)
-				.granted(5010 + call * 100, 100 + call)
-				.held(5011 + call * 100, 5020 + call * 100, 100 + call, 6000 + call * 100)
-				.released(5021 + call * 100);
+		for (int call = 0; call < 500; call++) {
+			this.run.attempt(0, 2, 5000 + call * 20)
+				.granted(5001 + call * 20, 100 + call)
+				.held(5002 + call * 20, 5003 + call * 20, 100 + call, 5990 + call * 20)
+				.released(5004 + call * 20);
 		}
 		Verdict verdict = this.run.judge();
-		assertThat(verdict.coverage().get(Invariant.I10).excused()).isGreaterThan(40);
-		assertThat(verdict.unproven()).anyMatch((reason) -> reason.startsWith("I10: "));
+		assertThat(verdict.coverage().get(Invariant.I20).excused()).isGreaterThan(400);
+		assertThat(verdict.unproven()).anyMatch((reason) -> reason.startsWith("I20: "));
 		assertThat(verdict.exitCode()).isEqualTo(2);
 	}
 
@@ -168,9 +168,9 @@ class JudgeTests extends AbstractRunTests {
 				.released(at + 4);
 		}
 		Verdict verdict = this.run.judge();
-		assertThat(verdict.coverage().get(Invariant.I10).excusedShare()).isGreaterThan(0.75);
+		assertThat(verdict.coverage().get(Invariant.I20).excusedShare()).isGreaterThan(0.75);
 		assertThat(verdict.unproven())
-			.noneMatch((reason) -> reason.startsWith("I10") || reason.startsWith("the machine"));
+			.noneMatch((reason) -> reason.startsWith("I20") || reason.startsWith("the machine"));
 	}
 
 	@Test
@@ -185,7 +185,22 @@ class JudgeTests extends AbstractRunTests {
 		assertThat(this.run.judge().line()).startsWith("BROKEN (");
 	}
 
+	/**
+	 * Tries that are told rightly that a key is held.
+	 */
+	private void refusedTries(int tries, long at) {
+		this.run.attempt(1, Keys.polledKey(0), at)
+			.waiting(0)
+			.granted(at + 1, 9)
+			.held(at + 2, at + 10, 9, at + 990)
+			.released(at + 11);
+		for (int i = 0; i < tries; i++) {
+			this.run.attempt(0, Keys.polledKey(0), at + 5).waiting(0).then(at + 6, Event.REFUSED);
+		}
+	}
+
 	private RunBuilder judgesMuch(int calls) {
+		refusedTries(calls, 3400);
 		for (int call = 0; call < calls; call++) {
 			long at = 3500 + call * 15;
 			this.run.attempt(1, Keys.privateKey(1, 0), at)
@@ -206,6 +221,7 @@ class JudgeTests extends AbstractRunTests {
 			.then(1093, Event.RELEASED_LOST);
 		this.run.attempt(1, 0, 1000).granted(1150, 2).held(1151, 1160, 2, 2000).released(1161);
 		this.run.attempt(1, 1, 100).then(300, Event.UNKNOWN);
+		refusedTries(5, 3400);
 		for (int call = 0; call < 20; call++) {
 			long at = 3500 + call * 20;
 			this.run.attempt(1, Keys.privateKey(1, 0), at)

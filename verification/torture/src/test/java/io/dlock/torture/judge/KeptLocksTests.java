@@ -8,36 +8,36 @@ import io.dlock.torture.history.Event;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link KeptLocks} (I10).
+ * Tests for {@link KeptLocks} (I20).
  */
 class KeptLocksTests {
 
 	private final RunBuilder run = new RunBuilder();
 
 	@Test
-	void i10LockThatIsKeptIsLostWithoutAFault() {
+	void i20LockThatIsKeptIsLostWithoutAFault() {
 		kept(5000);
 		assertThat(this.run.judge().violations()).extracting(Violation::text)
 			.anyMatch((text) -> text.contains("all but 0"));
 	}
 
 	@Test
-	void i10LockThatIsKeptIsLostByAFaultThatIsTooShortForIt() {
+	void i20LockThatIsKeptIsLostByAFaultThatIsTooShortForIt() {
 		// 450 ms with the time that the store needs afterwards
 		this.run.fault(3400, 3450, "F5", "node-0");
 		kept(4400);
-		assertThat(this.run.broken()).containsExactly(Invariant.I10);
+		assertThat(this.run.broken()).containsExactly(Invariant.I20);
 	}
 
 	@Test
-	void i10LockThatIsKeptMayBeLostByALongFault() {
+	void i20LockThatIsKeptMayBeLostByALongFault() {
 		this.run.fault(4000, 4300, "F5", "node-0");
 		kept(4400);
 		assertThat(this.run.broken()).isEmpty();
 	}
 
 	@Test
-	void i10LockThatIsKeptMayBeLostInAPause() {
+	void i20LockThatIsKeptMayBeLostInAPause() {
 		this.run.fault(4000, 4380, "F1", "client-0");
 		kept(4400);
 		assertThat(this.run.broken()).isEmpty();

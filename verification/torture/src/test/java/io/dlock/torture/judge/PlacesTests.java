@@ -247,9 +247,9 @@ class PlacesTests {
 	}
 
 	@Test
-	void i10LockThatIsCalledLostByItsDowngrade() {
+	void i20LockThatIsCalledLostByItsDowngrade() {
 		lostDowngrade();
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test

@@ -78,10 +78,10 @@ class QuarantineTests {
 	}
 
 	@Test
-	void i10KeptLockIsLostWithoutAReason() {
+	void i20KeptLockIsLostWithoutAReason() {
 		RunBuilder without = new RunBuilder();
 		kept(without);
-		assertThat(without.broken()).containsExactly(Invariant.I10);
+		assertThat(without.broken()).containsExactly(Invariant.I20);
 	}
 
 	/**

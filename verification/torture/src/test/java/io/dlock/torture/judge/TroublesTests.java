@@ -65,33 +65,33 @@ class TroublesTests {
 	}
 
 	@Test
-	void i10LockIsLostWithoutAReason() {
+	void i20LockIsLostWithoutAReason() {
 		this.run.fault(100, 450, "F12", "link-0").trouble(3000, 3000, Event.LOST);
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
-	void i10LockIsLostInAHiccupOfTheMachine() {
+	void i20LockIsLostInAHiccupOfTheMachine() {
 		this.run.slow(2500, 2700).trouble(3000, 3000, Event.LOST);
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
-	void i10LeaseOfTheLockTellsWhichFaultExcuses() {
+	void i20LeaseOfTheLockTellsWhichFaultExcuses() {
 		this.run.fault(900, 1200, "F12", "link-0").trouble(3000, 3000, Event.LOST, "lease=1000");
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
-	void i10LockMayBeLostWithTheNetwork() {
+	void i20LockMayBeLostWithTheNetwork() {
 		this.run.fault(500, 700, "F12", "link-0").trouble(3000, 3000, Event.LOST);
 		assertBroken();
 	}
 
 	@Test
-	void i10NetworkOfAnotherIsNoReasonForALoss() {
+	void i20NetworkOfAnotherIsNoReasonForALoss() {
 		this.run.fault(500, 3000, "F12", "link-1").trouble(3000, 3000, Event.RELEASED_LOST);
-		assertBroken(Invariant.I10);
+		assertBroken(Invariant.I20);
 	}
 
 	@Test
