@@ -241,7 +241,7 @@ final class RedisInspection implements StoreInspection {
 	 * One key for each node that has locks: a script goes where its key is. If this is no
 	 * cluster, any key will do.
 	 */
-	private Map<String, byte[]> nodes() {
+	Map<String, byte[]> nodes() {
 		if (!isCluster()) {
 			return Map.of("", RedisKeys.fence(this.prefix, 0));
 		}

@@ -1,6 +1,7 @@
 package io.dlock.store.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
@@ -59,6 +60,21 @@ record RedisKeys(String bucket, String storageKey) {
 	 */
 	static byte[] fence(String prefix, int bucket) {
 		return ascii(bucket(prefix, bucket) + "fence");
+	}
+
+	/**
+	 * A key whose lock is in a bucket.
+	 * @param prefix the prefix of all names
+	 * @param fence the fence of the bucket
+	 * @param beginning the beginning of the key
+	 * @return the key
+	 */
+	static String keyBeside(String prefix, byte[] fence, String beginning) {
+		int number = 0;
+		while (!Arrays.equals(of(prefix, beginning + number).fence(), fence)) {
+			number++;
+		}
+		return beginning + number;
 	}
 
 	/**

@@ -3,7 +3,9 @@ package io.dlock.store.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -23,6 +25,7 @@ import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoreQuarantinedException;
 import io.dlock.store.StoredLock;
@@ -267,13 +270,42 @@ public final class RedisLockStore implements LockStore, QuorumCapable {
 		return this.inspection;
 	}
 
+	/**
+	 * Check each master, which may have a version, settings and users of its own. One of
+	 * a cluster that does not answer is a warning: other masters have locks as well.
+	 */
 	@Override
 	public void verify() {
+		Map<String, byte[]> masters = this.inspection.nodes();
+		Map<String, StoreException> silent = new LinkedHashMap<>();
+		masters.forEach((master, fence) -> {
+			try {
+				verify(fence);
+			}
+			catch (StoreException ex) {
+				if (ex.isPermanent() || masters.size() == 1) {
+					throw ex;
+				}
+				silent.put(master, ex);
+			}
+		});
+		if (silent.size() == masters.size()) {
+			throw silent.values()
+				.stream()
+				.findFirst()
+				.orElseGet(() -> new StoreException(Effect.NONE, false, "No node of the cluster has locks", null));
+		}
+		silent.forEach((master, ex) -> logger.warn("Node " + master
+				+ " of the Redis Cluster could not be checked, and its locks fail: " + ex.getMessage()));
+		this.mailboxes.verify();
+	}
+
+	private void verify(byte[] fence) {
 		String owner = UUID.randomUUID().toString();
-		String key = "dlock/start-up-check/" + owner;
+		String key = RedisKeys.keyBeside(this.prefix, fence, "dlock/start-up-check/" + owner + "/");
 		AcquireCommand command = new AcquireCommand(key, owner, Duration.ofMillis(10), "start-up check", "");
 		if (this.quarantine != null) {
-			this.quarantine.verify();
+			this.quarantine.verify(fence);
 		}
 		try {
 			acquireForCheck(command);
@@ -282,7 +314,6 @@ public final class RedisLockStore implements LockStore, QuorumCapable {
 		catch (RedisUnacknowledgedException ex) {
 			unacknowledged(ex);
 		}
-		this.mailboxes.verify();
 	}
 
 	/**

@@ -60,16 +60,29 @@ final class RedisQuarantine {
 	}
 
 	/**
-	 * Check that the server reports its history, and that a former master can be kept
-	 * from granting locks.
+	 * Check that a server reports its history, and that it grants no locks as a former
+	 * master. Replicas that connect later are left to a warning of the health.
+	 * @param key a key of the server
 	 */
-	void verify() {
-		String version = RedisAnswers.text(server(this.connections, this.prefix).get(2));
-		if (!this.quarantine.maxLag().isZero() && RedisInfo.grantsWithoutReplicas(version)) {
+	void verify(byte[] key) {
+		List<?> server = server(this.connections, key);
+		if (this.quarantine.maxLag().isZero()) {
+			return;
+		}
+		String version = RedisAnswers.text(server.get(2));
+		if (RedisInfo.grantsWithoutReplicas(version)) {
 			throw new StoreMisconfiguredException(
 					"A quarantine with a maximum lag of %d ms needs min-replicas-to-write, but Redis %s does not apply it to scripts, so that a former master goes on to grant locks."
 						.formatted(this.quarantine.maxLag().toMillis(), version),
 					"Use Redis 6.2.7 or newer, or set dlock.failover.max-lag=0s if the server has no replicas.", null);
+		}
+		String replicas = RedisAnswers.text(server.get(3));
+		if (!replicas.equals("0")) {
+			throw new StoreMisconfiguredException(
+					"A quarantine with a maximum lag of %d ms needs min-replicas-to-write, but it is 0 on a Redis with %s replicas, so that a former master goes on to grant locks."
+						.formatted(this.quarantine.maxLag().toMillis(), replicas),
+					"Set min-replicas-to-write of each server to the number of its replicas, and dlock.failover.max-lag to min-replicas-max-lag and two seconds.",
+					null);
 		}
 	}
 
@@ -80,13 +93,12 @@ final class RedisQuarantine {
 	 * @return the id of the server, which is another one after a restart
 	 */
 	static String serverId(RedisConnections connections, String prefix) {
-		return RedisAnswers.text(server(connections, prefix).get(1));
+		return RedisAnswers.text(server(connections, RedisKeys.era(prefix, 0)).get(1));
 	}
 
-	private static List<?> server(RedisConnections connections, String prefix) {
-		byte[] node = RedisKeys.era(prefix, 0);
+	private static List<?> server(RedisConnections connections, byte[] key) {
 		List<?> answer = connections.execute("check",
-				(connection) -> RedisQuarantineScripts.CHECK.list(connection, node));
+				(connection) -> RedisQuarantineScripts.CHECK.list(connection, key));
 		String detail = RedisAnswers.text(answer.get(1));
 		if (RedisAnswers.number(answer.get(0)) == 1) {
 			throw new StoreMisconfiguredException(

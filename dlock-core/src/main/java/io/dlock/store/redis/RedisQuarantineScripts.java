@@ -63,11 +63,12 @@ final class RedisQuarantineScripts {
 			""";
 
 	/**
-	 * KEYS[1] selects the node of a cluster. Answers {0, the id of the run, the version},
-	 * {1, an error as a text} or {2, the name of the id that the server does not tell}.
+	 * KEYS[1] selects the node of a cluster. Answers {0, the id of the run, the version,
+	 * the number of replicas without which the server goes on to write}, {1, an error as
+	 * a text} or {2, the name of the id that the server does not tell}.
 	 */
 	static final RedisLockScript CHECK = new RedisLockScript("""
-			local ids, version = {}, ''
+			local ids, version, replicas = {}, '', '0'
 			for section, name in pairs({server = 'run_id', replication = 'master_replid'}) do
 				local info = redis.pcall('INFO', section)
 				if type(info) == 'table' then
@@ -78,8 +79,11 @@ final class RedisQuarantineScripts {
 					return {2, name}
 				end
 				version = string.match(info, 'redis_version:([%w.]+)') or version
+				if not string.find(info, 'min_slaves_good_slaves:', 1, true) then
+					replicas = string.match(info, 'connected_slaves:(%w+)') or replicas
+				end
 			end
-			return {0, ids.server, version}
+			return {0, ids.server, version, replicas}
 			""");
 
 	private final RedisLockScript visit;

@@ -11,6 +11,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -266,6 +267,29 @@ class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 				AbstractRedisStoreTests.patient().withQuarantine(new Quarantine(LONG, LAG)));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(this.store::verify)
 			.satisfies((ex) -> assertThat(ex.isPermanent()).isTrue());
+	}
+
+	/**
+	 * Both have a replica. A former master that needs none grants locks without end.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "0, true", "1, false" })
+	void masterThatNeedsNoReplicaFailsTheStart(String needed, boolean fails) {
+		start(LONG, "--repl-diskless-sync-delay", "0");
+		try (RedisServer replica = RedisServer.start()) {
+			RedisClusterIntegrationTests.call(replica, "REPLICAOF", this.server.host(),
+					Integer.toString(this.server.port()));
+			this.server.awaitReplicas();
+			RedisClusterIntegrationTests.call(this.server, "CONFIG", "SET", "min-replicas-to-write", needed);
+			if (!fails) {
+				this.store.verify();
+				return;
+			}
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(this.store::verify)
+				.satisfies((ex) -> assertThat(ex.description()).contains("maximum lag of 500 ms",
+						"is 0 on a Redis with 1 replicas"))
+				.satisfies((ex) -> assertThat(ex.action()).contains("min-replicas-to-write", "dlock.failover.max-lag"));
+		}
 	}
 
 	@Test

@@ -36,12 +36,17 @@ import static org.mockito.Mockito.mock;
 class RedisQuarantineTests {
 
 	private static void verify(String version, Duration maxLag) {
-		List<?> ids = List.of(0L, bytes("a run"), bytes(version));
+		verify(version, maxLag, 0);
+	}
+
+	private static void verify(String version, Duration maxLag, int replicas) {
+		List<?> ids = List.of(0L, bytes("a run"), bytes(version), bytes(Integer.toString(replicas)));
 		RedisScriptingCommands scripts = answering(RedisScriptingCommands.class, Map.of("evalSha", ids));
 		RedisConnection connection = answering(RedisConnection.class, Map.of("scriptingCommands", scripts));
 		RedisConnectionFactory factory = answering(RedisConnectionFactory.class, Map.of("getConnection", connection));
 		try (RedisConnections connections = RedisConnectionsFactory.create(factory, Duration.ofSeconds(1))) {
-			new RedisQuarantine(connections, "dlock", new Quarantine(Duration.ofSeconds(30), maxLag)).verify();
+			new RedisQuarantine(connections, "dlock", new Quarantine(Duration.ofSeconds(30), maxLag))
+				.verify(RedisKeys.era("dlock", 0));
 		}
 	}
 
@@ -73,6 +78,14 @@ class RedisQuarantineTests {
 	@Test
 	void serverWithoutLagMayBeOlder() {
 		verify("6.2.6", Duration.ZERO);
+	}
+
+	/**
+	 * A replica for backups is never promoted.
+	 */
+	@Test
+	void serverWithoutLagMayHaveReplicas() {
+		verify("7.0.0", Duration.ZERO, 1);
 	}
 
 	/**
