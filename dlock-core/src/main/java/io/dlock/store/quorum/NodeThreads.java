@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 
 /**
  * The threads that wait for the answers of one node. They are few, and end when they are
- * idle.
+ * idle. One more is for renewals, which must not wait behind acquires.
  */
 final class NodeThreads implements Executor, AutoCloseable {
 
@@ -22,16 +22,23 @@ final class NodeThreads implements Executor, AutoCloseable {
 
 	private final ThreadPoolExecutor pool;
 
+	private final ThreadPoolExecutor renewals;
+
 	private NodeThreads(int node) {
+		this.pool = pool(THREADS, "dlock-node-" + node + "-");
+		this.renewals = pool(1, "dlock-node-" + node + "-renewals-");
+	}
+
+	private static ThreadPoolExecutor pool(int threads, String name) {
 		AtomicInteger count = new AtomicInteger();
-		this.pool = new ThreadPoolExecutor(THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS,
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(WAITING_COMMANDS), (task) -> {
-					Thread thread = new Thread(null, task, "dlock-node-" + node + "-" + count.incrementAndGet(), 0,
-							false);
+					Thread thread = new Thread(null, task, name + count.incrementAndGet(), 0, false);
 					thread.setDaemon(true);
 					return thread;
 				});
-		this.pool.allowCoreThreadTimeOut(true);
+		pool.allowCoreThreadTimeOut(true);
+		return pool;
 	}
 
 	static List<NodeThreads> create(int nodes) {
@@ -43,12 +50,17 @@ final class NodeThreads implements Executor, AutoCloseable {
 		this.pool.execute(command);
 	}
 
+	Executor renewals() {
+		return this.renewals;
+	}
+
 	/**
 	 * Take no more commands. Those that wait are still sent: releases are among them.
 	 */
 	@Override
 	public void close() {
 		this.pool.shutdown();
+		this.renewals.shutdown();
 	}
 
 	/**

@@ -16,6 +16,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.LockStore;
+import io.dlock.store.LockStore.RenewCommand;
+import io.dlock.store.RenewResult;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.StoredLock;
@@ -84,8 +86,20 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	 * As {@link #ask(Function, Predicate)}, with another limit.
 	 */
 	<T> Round<T> ask(Function<LockStore, T> command, Predicate<Round<T>> suffice, long nanos) {
+		return round((node) -> node.ask(command), suffice, nanos);
+	}
+
+	/**
+	 * Let all nodes renew leases, and wait until the answers suffice.
+	 */
+	Round<List<RenewResult>> renew(List<RenewCommand> leases, Predicate<Round<List<RenewResult>>> suffice) {
+		return round((node) -> node.renew(leases), suffice, timeoutNanos());
+	}
+
+	private <T> Round<T> round(Function<QuorumNode, CompletableFuture<T>> question, Predicate<Round<T>> suffice,
+			long nanos) {
 		List<CompletableFuture<T>> answers = new ArrayList<>(this.nodes.size());
-		this.nodes.forEach((node) -> answers.add(node.ask(command)));
+		this.nodes.forEach((node) -> answers.add(question.apply(node)));
 		return new Round<>(answers).await(suffice, nanos);
 	}
 

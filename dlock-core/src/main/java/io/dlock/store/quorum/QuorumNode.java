@@ -14,6 +14,7 @@ import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.QuorumCapable;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
@@ -31,6 +32,8 @@ final class QuorumNode {
 
 	private final Executor threads;
 
+	private final Executor renewals;
+
 	private final QuorumSettings settings;
 
 	private final LongAdder calls = new LongAdder();
@@ -45,6 +48,7 @@ final class QuorumNode {
 	QuorumNode(LockStore store, Executor threads, QuorumSettings settings) {
 		this.store = store;
 		this.threads = threads;
+		this.renewals = (threads instanceof NodeThreads node) ? node.renewals() : threads;
 		this.settings = settings;
 	}
 
@@ -62,9 +66,17 @@ final class QuorumNode {
 	 * @return the answer to come; a {@link StoreException} if there is none
 	 */
 	<T> CompletableFuture<T> ask(Function<LockStore, T> command) {
+		return ask(command, this.threads);
+	}
+
+	CompletableFuture<List<RenewResult>> renew(List<RenewCommand> leases) {
+		return ask((store) -> store.renew(leases), this.renewals);
+	}
+
+	private <T> CompletableFuture<T> ask(Function<LockStore, T> command, Executor executor) {
 		long asked = System.nanoTime();
 		try {
-			return CompletableFuture.supplyAsync(() -> run(command, asked), this.threads);
+			return CompletableFuture.supplyAsync(() -> run(command, asked), executor);
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			// or no thread can be started

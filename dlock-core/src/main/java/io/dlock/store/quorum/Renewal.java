@@ -36,7 +36,7 @@ final class Renewal {
 			commands.add(new RenewCommand(lease.key(), this.ballots.get(i).owner(), lease.lease()));
 		}
 		long begin = this.quorum.now();
-		Round<List<RenewResult>> round = this.quorum.ask((store) -> store.renew(commands), this::suffice);
+		Round<List<RenewResult>> round = this.quorum.renew(commands, this::suffice);
 		List<RenewResult> results = new ArrayList<>(this.leases.size());
 		for (int i = 0; i < this.leases.size(); i++) {
 			RenewResult result = result(round, i);
