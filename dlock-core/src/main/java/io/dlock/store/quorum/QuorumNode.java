@@ -69,6 +69,20 @@ final class QuorumNode {
 		return ask(command, this.threads);
 	}
 
+	/**
+	 * Ask the store on this thread if its own take no more commands.
+	 */
+	<T> CompletableFuture<T> askAnyway(Function<LockStore, T> command) {
+		return ask(command, (task) -> {
+			try {
+				this.threads.execute(task);
+			}
+			catch (RejectedExecutionException ex) {
+				task.run();
+			}
+		});
+	}
+
 	CompletableFuture<List<RenewResult>> renew(List<RenewCommand> leases) {
 		return ask((store) -> store.renew(leases), this.renewals);
 	}

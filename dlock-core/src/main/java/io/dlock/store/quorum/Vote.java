@@ -3,12 +3,14 @@ package io.dlock.store.quorum;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -77,7 +79,8 @@ final class Vote {
 
 	CompletableFuture<Boolean> release() {
 		this.givenUp = true;
-		CompletableFuture<Boolean> sending = then(() -> this.sent && this.node.store().release(this.key, this.owner));
+		CompletableFuture<Boolean> sending = then(() -> this.sent && this.node.store().release(this.key, this.owner),
+				this.node::askAnyway);
 		this.release = sending;
 		return sending;
 	}
@@ -101,6 +104,17 @@ final class Vote {
 	}
 
 	private <T> CompletableFuture<T> then(Supplier<T> command) {
+		return then(command, this.node::ask);
+	}
+
+	/**
+	 * Ask the node after the last command.
+	 * @param command the command
+	 * @param later asks the node if the last command is under way. A release of it is
+	 * sent on the thread of its answer if the node is closed meanwhile
+	 */
+	private <T> CompletableFuture<T> then(Supplier<T> command,
+			Function<Function<LockStore, T>, CompletableFuture<T>> later) {
 		this.appending.lock();
 		try {
 			CompletableFuture<T> next;
@@ -109,7 +123,7 @@ final class Vote {
 			}
 			else {
 				next = this.last.handle((ignored, failure) -> null)
-					.thenCompose((ignored) -> this.node.ask((store) -> command.get()));
+					.thenCompose((ignored) -> later.apply((store) -> command.get()));
 			}
 			this.last = next;
 			return next;

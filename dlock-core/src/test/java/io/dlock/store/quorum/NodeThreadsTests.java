@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -16,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
@@ -102,6 +104,42 @@ class NodeThreadsTests {
 				this.gate.countDown();
 			}
 		}
+	}
+
+	/**
+	 * The caller has given up the acquire, which the node executes after the close.
+	 */
+	@Test
+	void releaseOfAnAcquireThatIsUnderWayIsSentDuringTheClose() throws Exception {
+		MemoryLockStore memory = new MemoryLockStore();
+		NodeThreads threads = NodeThreads.create(1).get(0);
+		Vote vote = new Vote(new QuorumNode(late(memory), threads, SETTINGS), "late", "owner", null);
+		CompletableFuture<AcquireResult> granted = vote.acquire(command("late"), 0);
+		awaitCommandsThatWait(1);
+		vote.revoke();
+		threads.close();
+		this.gate.countDown();
+		threads.await(Patience.EVENTUALLY.toNanos());
+		assertThat(granted).isCompletedWithValueMatching(Granted.class::isInstance);
+		assertThat(memory.find("late")).isEmpty();
+	}
+
+	/**
+	 * No release would follow it.
+	 */
+	@Test
+	void acquireBehindOneThatIsUnderWayIsNotSentDuringTheClose() throws Exception {
+		MemoryLockStore memory = new MemoryLockStore();
+		NodeThreads threads = NodeThreads.create(1).get(0);
+		Vote vote = new Vote(new QuorumNode(late(memory), threads, SETTINGS), "late", "owner", null);
+		var unused = vote.acquire(command("late"), 0);
+		awaitCommandsThatWait(1);
+		CompletableFuture<AcquireResult> next = vote.acquire(command("next"), 0);
+		threads.close();
+		this.gate.countDown();
+		threads.await(Patience.EVENTUALLY.toNanos());
+		assertThat(next).isCompletedExceptionally();
+		assertThat(memory.find("next")).isEmpty();
 	}
 
 }
