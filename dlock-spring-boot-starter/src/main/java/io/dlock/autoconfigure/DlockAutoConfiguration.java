@@ -71,8 +71,10 @@ public final class DlockAutoConfiguration {
 			DurationUnitValidator.check(environment);
 			return DlockConfigurationErrors.analyzed(() -> {
 				properties.settings(InstanceName.of(environment));
-				return order.create(new LockStoreSelector(candidates.stream()).select(properties.backend(),
-						properties.quorum().nodes()));
+				LockStoreCandidate<?> chosen = new LockStoreSelector(candidates.stream()).select(properties.backend(),
+						properties.quorum().nodes());
+				ForeignGuarantee.check(environment, chosen.backend());
+				return order.create(chosen);
 			});
 		}
 

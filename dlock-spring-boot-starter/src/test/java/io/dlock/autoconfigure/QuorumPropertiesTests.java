@@ -179,7 +179,7 @@ class QuorumPropertiesTests {
 	@Test
 	void nodesNeedNoReplicas() {
 		assertThat(failure(this.runner, "dlock.redis.acknowledge=replicas").getDescription())
-			.contains("the servers of a quorum acknowledge for each other");
+			.contains("dlock.redis.acknowledge is 'replicas', which does not apply to locks with dlock.backend=quorum");
 	}
 
 }

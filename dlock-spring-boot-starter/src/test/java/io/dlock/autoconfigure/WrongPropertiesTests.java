@@ -46,7 +46,7 @@ class WrongPropertiesTests {
 
 	/**
 	 * A part of {@code docs/configuration.md}. The message is a part of the description
-	 * or of the action.
+	 * or of the action. Other properties may follow the value.
 	 */
 	static final String TABLE = """
 			| property | value | message |
@@ -96,6 +96,7 @@ class WrongPropertiesTests {
 			| `dlock.jdbc.schema` | `classpath:none.sql` | No schema scripts found at location 'classpath:none.sql' |
 			| `dlock.jdbc.synchronous-commit` | `sometimes` | No enum constant io.dlock.store.jdbc.SynchronousCommit.sometimes |
 			| `dlock.jdbc.synchronous-commit` | `remote-apply` | only PostgreSQL has that setting |
+			| `dlock.jdbc.synchronous-commit` | `on`, `dlock.backend=redis` | which does not apply to locks with dlock.backend=redis |
 			| `dlock.jdbc.table` | `a b` | 'dlock.jdbc.table' must be a name of up to 63 letters, digits or underscores |
 			| `dlock.jdbc.wake-up` | `listen` | No enum constant io.dlock.store.jdbc.WakeUp.listen |
 			| `dlock.jdbc.wake-up` | `notify` | H2 does not notify its clients |
@@ -108,10 +109,13 @@ class WrongPropertiesTests {
 			| `dlock.quorum.ssl.bundle` | `none` | but no URL of dlock.quorum.nodes begins with rediss:// |
 			| `dlock.quorum.wrong-clocks` | `2` | 'dlock.quorum.wrong-clocks' must be fewer than half of the 3 nodes but is 2 |
 			| `dlock.redis.acknowledge` | `always` | No enum constant io.dlock.autoconfigure.redis.AcknowledgeMode.always |
+			| `dlock.redis.acknowledge` | `replicas`, `dlock.backend=jdbc` | which does not apply to locks with dlock.backend=jdbc |
+			| `dlock.redis.acknowledge` | `fsync`, `dlock.backend=memory` | Set dlock.redis.acknowledge=none, or choose dlock.backend=redis |
 			| `dlock.redis.acknowledge-replicas` | `0` | 'dlock.redis.acknowledge-replicas' must be at least 1 but is 0 |
 			| `dlock.redis.acknowledge-replicas` | `101` | 'dlock.redis.acknowledge-replicas' must be 1 to 100 |
 			| `dlock.redis.acknowledge-timeout` | `250` | The property dlock.redis.acknowledge-timeout is '250', which has no unit |
 			| `dlock.redis.acknowledge-timeout` | `0s` | 'dlock.redis.acknowledge-timeout' must be at least 1 ms |
+			| `dlock.redis.acknowledge-timeout` | `501ms`, `dlock.redis.acknowledge=fsync` | must be at most half of the command timeout, 500 ms, but is 501 ms |
 			| `dlock.redis.prefix` | `{a}` | 'dlock.redis.prefix' must be 1 to 100 letters, digits or . _ : / - |
 			| `dlock.transaction.commit-check` | `often` | No enum constant io.dlock.autoconfigure.CommitCheck.often |
 			| `dlock.transaction.commit-check` | `row` | dlock.transaction.commit-check is 'row', but the locks are not in a database |
@@ -155,13 +159,16 @@ class WrongPropertiesTests {
 	@ParameterizedTest(name = "{0}={1}")
 	@MethodSource("rows")
 	void valueThatAPropertyCannotHaveFailsTheStart(String property, String value, String message) {
-		this.runner.withPropertyValues("dlock.backend=" + backend(property), property + "=" + value).run((context) -> {
-			assertThat(context).hasFailed();
-			FailureAnalysis analysis = analysis(context.getStartupFailure());
-			assertThat(analysis.getAction()).isNotBlank();
-			assertThat(analysis.getDescription() + " " + analysis.getAction()).contains(message)
-				.containsAnyOf(property, "dlock.lease");
-		});
+		String[] properties = (property + "=" + value).split(", ");
+		this.runner.withPropertyValues("dlock.backend=" + backend(property))
+			.withPropertyValues(properties)
+			.run((context) -> {
+				assertThat(context).hasFailed();
+				FailureAnalysis analysis = analysis(context.getStartupFailure());
+				assertThat(analysis.getAction()).isNotBlank();
+				assertThat(analysis.getDescription() + " " + analysis.getAction()).contains(message)
+					.containsAnyOf(property, "dlock.lease");
+			});
 	}
 
 	private static String backend(String property) {

@@ -7,7 +7,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.diagnostics.FailureAnalyzedException;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -42,11 +41,6 @@ public final class DlockQuorumAutoConfiguration {
 
 	private static LockStore create(DlockProperties properties, DlockRedisProperties redisProperties,
 			@Nullable SslBundles sslBundles) {
-		if (redisProperties.acknowledge() != AcknowledgeMode.NONE) {
-			throw new FailureAnalyzedException(
-					"dlock.redis.acknowledge is set, but the servers of a quorum acknowledge for each other.",
-					"Set dlock.redis.acknowledge=none, or choose dlock.backend=redis.");
-		}
 		return RedisQuorum.create(properties.quorum(), properties.effectiveCommandTimeout(), redisProperties.prefix(),
 				sslBundles);
 	}
