@@ -2,10 +2,16 @@ package io.dlock.store.redis;
 
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -131,16 +137,33 @@ class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 		assertThat(this.store.find("a")).isEmpty();
 	}
 
+	/**
+	 * Two processes ask a server without a note at the same time, several times.
+	 */
 	@Test
-	void processesShareOneQuarantine() {
+	void processesShareOneQuarantine() throws Exception {
 		start(LONG);
-		Duration first = quarantined(this.store, "a", "a");
 		LettuceConnectionFactory other = LettuceFactories.create(this.server.host(), this.server.port());
+		ExecutorService processes = Executors.newFixedThreadPool(2);
 		try (RedisLockStore late = store(other, LONG)) {
-			assertThat(quarantined(late, "a", "b")).isLessThanOrEqualTo(first);
-			assertThat(quarantined(this.store, "a", "b")).isLessThanOrEqualTo(first);
+			for (int i = 0; i < 20; i++) {
+				RedisClusterIntegrationTests.call(this.server, "FLUSHALL");
+				CyclicBarrier together = new CyclicBarrier(2);
+				List<Future<Duration>> rests = Stream.of(this.store, late).map((each) -> processes.submit(() -> {
+					together.await();
+					return quarantined(each, "a", "a");
+				})).toList();
+				Duration longest = Collections.max(List.of(rests.get(0).get(), rests.get(1).get()));
+				String name = new String(RedisKeys.of("dlock", "a").era());
+				String end = RedisClusterIntegrationTests.call(this.server, "HGET", name, "end");
+				for (RedisLockStore store : List.of(this.store, late)) {
+					assertThat(quarantined(store, "a", "b")).isLessThanOrEqualTo(longest);
+				}
+				assertThat(RedisClusterIntegrationTests.call(this.server, "HGET", name, "end")).isEqualTo(end);
+			}
 		}
 		finally {
+			processes.shutdown();
 			other.destroy();
 		}
 	}
