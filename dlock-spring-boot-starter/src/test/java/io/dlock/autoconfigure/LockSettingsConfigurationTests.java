@@ -131,6 +131,14 @@ class LockSettingsConfigurationTests extends AbstractAutoConfigurationTests {
 	}
 
 	@Test
+	void guaranteesOfOtherBackendsAreIgnoredInMemory() {
+		this.runner
+			.withPropertyValues("dlock.backend=memory", "dlock.redis.acknowledge=fsync",
+					"dlock.jdbc.synchronous-commit=on")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void startupTimeoutIsTakenOver() {
 		this.runner.withPropertyValues("dlock.backend=memory", "dlock.startup-timeout=3s")
 			.run((context) -> assertThat(context.getBean(DlockProperties.class).startupRetry())

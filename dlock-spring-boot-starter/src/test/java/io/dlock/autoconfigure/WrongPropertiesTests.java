@@ -110,7 +110,7 @@ class WrongPropertiesTests {
 			| `dlock.quorum.wrong-clocks` | `2` | 'dlock.quorum.wrong-clocks' must be fewer than half of the 3 nodes but is 2 |
 			| `dlock.redis.acknowledge` | `always` | No enum constant io.dlock.autoconfigure.redis.AcknowledgeMode.always |
 			| `dlock.redis.acknowledge` | `replicas`, `dlock.backend=jdbc` | which does not apply to locks with dlock.backend=jdbc |
-			| `dlock.redis.acknowledge` | `fsync`, `dlock.backend=memory` | Set dlock.redis.acknowledge=none, or choose dlock.backend=redis |
+			| `dlock.redis.acknowledge` | `fsync`, `dlock.backend=jdbc` | Set dlock.redis.acknowledge=none, or choose dlock.backend=redis |
 			| `dlock.redis.acknowledge-replicas` | `0` | 'dlock.redis.acknowledge-replicas' must be at least 1 but is 0 |
 			| `dlock.redis.acknowledge-replicas` | `101` | 'dlock.redis.acknowledge-replicas' must be 1 to 100 |
 			| `dlock.redis.acknowledge-timeout` | `250` | The property dlock.redis.acknowledge-timeout is '250', which has no unit |
