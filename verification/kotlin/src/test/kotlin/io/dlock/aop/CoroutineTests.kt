@@ -13,6 +13,8 @@ import io.dlock.aop.key.KeyValueFormatter
 import io.dlock.observation.CallObservationFactory
 import io.dlock.observation.LockObservationSettings
 import io.dlock.ReactiveLockContext
+import io.dlock.store.memory.Waiting
+import io.dlock.test.ShortTurns
 import java.time.Duration
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Deferred
@@ -20,12 +22,14 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.TimeoutCancellationException
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.joinAll
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.ReactorContext
 import kotlinx.coroutines.runBlocking
@@ -63,6 +67,11 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 
 		@DistributedLocked("#key", mode = LockMode.SHARED)
 		open suspend fun <T> shared(key: String, body: suspend () -> T): T = body()
+
+		@DistributedLocked("#key", waitTime = "30s", fair = true)
+		open suspend fun fair(key: String, number: Int) {
+			seen.add("$number")
+		}
 
 		@DistributedLimit(key = "#key", limit = "2")
 		open suspend fun <T> limited(key: String, body: suspend () -> T): T = body()
@@ -187,6 +196,28 @@ internal class CoroutineTests : AbstractDistributedLockedTests() {
 		}
 		assertThat(mode).isEqualTo(LockMode.SHARED)
 	}
+
+	@Test
+	fun fairFunctionsAreServedInTheirOrderAlthoughOneGivesUp() {
+		var round = 0
+		ShortTurns.await { areServedInOrder("round${round++}") }
+	}
+
+	private fun areServedInOrder(key: String): Boolean = runBlocking {
+		holdElsewhere(key)
+		val calls = (0..5).map { number ->
+			launch(Dispatchers.IO) { work.fair(key, number) }.also { awaitWaiting(key, number + 1) }
+		}
+		calls[2].cancelAndJoin()
+		awaitWaiting(key, 5)
+		work.seen.clear()
+		store.release(key, "elsewhere")
+		calls.joinAll()
+		work.seen == listOf("0", "1", "3", "4", "5")
+	}
+
+	private fun awaitWaiting(key: String, calls: Int) =
+		Awaitility.await().until { Waiting.processes(store, key) == calls }
 
 	@Test
 	fun limitedFunctionHoldsAPermitUntilItIsDone() = runBlocking<Unit> {
