@@ -42,7 +42,11 @@ abstract class AbstractWovenTests {
 	}
 
 	LeaseLockRegistry registry() {
-		LeaseLockRegistry registry = new LeaseLockRegistry(new MemoryLockStore(), LockSettings.defaults());
+		return registry(new MemoryLockStore());
+	}
+
+	LeaseLockRegistry registry(MemoryLockStore store) {
+		LeaseLockRegistry registry = new LeaseLockRegistry(store, LockSettings.defaults());
 		this.opened.add(registry);
 		return registry;
 	}

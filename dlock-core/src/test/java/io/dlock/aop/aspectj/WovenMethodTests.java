@@ -1,9 +1,12 @@
 package io.dlock.aop.aspectj;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
@@ -18,6 +21,10 @@ import io.dlock.LockMode;
 import io.dlock.OnBusy;
 import io.dlock.aop.InvalidLockedMethodException;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.memory.Waiting;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -77,6 +84,26 @@ class WovenMethodTests extends AbstractWovenTests {
 			return LockHandle.current().map(LockHandle::mode);
 		}
 
+		@DistributedLocked(name = "stock", keys = { "#from", "#to" })
+		private List<String> move(String from, String to) {
+			return held();
+		}
+
+		@DistributedLocked(name = "stock", keys = "#products")
+		static CompletableFuture<List<String>> moveLater(List<String> products) {
+			return CompletableFuture.completedFuture(held());
+		}
+
+		@DistributedLocked(name = "turnstile", waitTime = "20s", fair = true)
+		private List<String> pass() {
+			return held();
+		}
+
+		@DistributedLocked(name = "turnstile", waitTime = "20s", fair = true)
+		static CompletableFuture<List<String>> passLater() {
+			return CompletableFuture.completedFuture(held());
+		}
+
 	}
 
 	@Test
@@ -86,6 +113,30 @@ class WovenMethodTests extends AbstractWovenTests {
 		assertThat(Exports.runLater().join()).containsExactly("limit:export");
 		assertThat(exports.read()).hasValue(LockMode.SHARED);
 		assertThat(held()).isEmpty();
+	}
+
+	@Test
+	void severalKeysAreLocked() {
+		Exports exports = start(AdviceMode.ASPECTJ, registry(), Exports.class).getBean(Exports.class);
+		assertThat(exports.move("pen", "book")).containsExactly("stock:pen", "stock:book");
+		assertThat(Exports.moveLater(List.of("pen", "book", "pen")).join()).containsExactlyInAnyOrder("stock:pen",
+				"stock:book");
+		assertThat(held()).isEmpty();
+	}
+
+	@Test
+	void fairCallsHaveAPlaceEach() {
+		MemoryLockStore store = new MemoryLockStore();
+		Exports exports = start(AdviceMode.ASPECTJ, registry(store), Exports.class).getBean(Exports.class);
+		store.acquire(new AcquireCommand("turnstile", "elsewhere", Duration.ofSeconds(30), "another instance", ""));
+		// the common pool may have one thread
+		Executor threads = (call) -> new Thread(call).start();
+		CompletableFuture<List<String>> blocking = CompletableFuture.supplyAsync(exports::pass, threads);
+		CompletableFuture<List<String>> stage = Exports.passLater();
+		Awaitility.await().until(() -> Waiting.processes(store, "turnstile") == 2);
+		store.release("turnstile", "elsewhere");
+		assertThat(blocking).succeedsWithin(Patience.EVENTUALLY).isEqualTo(List.of("turnstile"));
+		assertThat(stage).succeedsWithin(Patience.EVENTUALLY).isEqualTo(List.of("turnstile"));
 	}
 
 	static class Generic<T> {
