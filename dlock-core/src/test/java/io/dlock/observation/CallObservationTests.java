@@ -26,6 +26,7 @@ import io.dlock.LockBusyException;
 import io.dlock.LockContext;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
+import io.dlock.LockMode;
 import io.dlock.LockRegistry;
 import io.dlock.LockRequest;
 import io.dlock.OnBusy;
@@ -33,7 +34,9 @@ import io.dlock.OnLost;
 import io.dlock.aop.AbstractDistributedLockedTests;
 import io.dlock.aop.DistributedLockedBeanPostProcessor;
 import io.dlock.engine.LeaseLockRegistry;
+import io.dlock.store.memory.Waiting;
 import io.dlock.test.ForcedLoss;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -84,6 +87,16 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 		@DistributedLocked(name = "orders", keys = "#keys")
 		public List<Long> several(List<String> keys) {
 			return keys.stream().map((key) -> LockContext.find("orders:" + key)).map(LockHandle::token).toList();
+		}
+
+		@DistributedLocked(name = "orders", key = "#key", mode = LockMode.SHARED)
+		public <T> T shared(String key, Supplier<T> body) {
+			return body.get();
+		}
+
+		@DistributedLocked(name = "orders", key = "#key", waitTime = "20s", fair = true)
+		public CompletableFuture<Long> fair(String key) {
+			return CompletableFuture.completedFuture(LockHandle.current().orElseThrow().token());
 		}
 
 		@DistributedLimit(name = "exports", key = "#key", limit = "2")
@@ -185,6 +198,36 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 		this.work.limited("key");
 		ended("success").hasLowCardinalityKeyValue("name", "exports")
 			.hasHighCardinalityKeyValue("dlock.key", "limit:exports:key");
+	}
+
+	@Test
+	void readersAreObservedWithTheTokenThatTheyShareAndTheNameOfTheWriters() {
+		try (LockHandle reader = this.registry
+			.acquireAsync(LockRequest.builder("orders:key").mode(LockMode.SHARED).build())
+			.join()) {
+			this.work.shared("key", () -> "done");
+			ended("success").hasContextualNameEqualTo("lock orders")
+				.hasLowCardinalityKeyValue("name", "orders")
+				.hasHighCardinalityKeyValue("dlock.key", "orders:key")
+				.hasHighCardinalityKeyValue("dlock.token", Long.toString(reader.token()));
+			call().hasEvent("acquired");
+		}
+		this.observations.clear();
+		holdElsewhere("orders:key");
+		assertThatExceptionOfType(LockBusyException.class).isThrownBy(() -> this.work.shared("key", () -> "never"));
+		ended("busy").hasError().doesNotHaveHighCardinalityKeyValueWithKey("dlock.token");
+	}
+
+	@Test
+	void fairCallIsAcquiredWhenItsTurnHasCome() {
+		holdElsewhere("orders:key");
+		CompletableFuture<Long> token = this.work.fair("key");
+		Awaitility.await().until(() -> Waiting.processes(this.store, "orders:key") == 1);
+		call().isNotStopped().doesNotHaveEvent("acquired");
+		this.store.release("orders:key", "elsewhere");
+		assertThat(token).succeedsWithin(Patience.EVENTUALLY);
+		ended("success").hasHighCardinalityKeyValue("dlock.token", Long.toString(token.join()));
+		call().hasEvent("acquired");
 	}
 
 	@Test
