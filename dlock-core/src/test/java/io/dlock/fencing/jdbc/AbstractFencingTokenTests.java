@@ -10,8 +10,12 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.dlock.LockHandle;
+import io.dlock.LockMode;
 import io.dlock.LockRequest;
+import io.dlock.LockSettings;
+import io.dlock.engine.LeaseLockRegistry;
 import io.dlock.fencing.StaleTokenException;
+import io.dlock.store.memory.MemoryLockStore;
 import io.dlock.test.DocsPage;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -103,6 +107,64 @@ abstract class AbstractFencingTokenTests extends AbstractFencingFixture {
 					refused(inner.token() - 1, inner.token());
 					return null;
 				}));
+	}
+
+	private long checkUnder(LockRequest request) {
+		return this.registry.execute(request, (handle) -> {
+			this.transaction.executeWithoutResult((status) -> this.guard.check());
+			return handle.token();
+		});
+	}
+
+	@Test
+	void readerIsRefusedAfterALaterWriterAndNoWriterAfterAReader() {
+		LockRequest reading = LockRequest.builder(this.resource).mode(LockMode.SHARED).build();
+		long reader = checkUnder(reading);
+		long writer = checkUnder(LockRequest.of(this.resource));
+		assertThat(writer).isGreaterThan(reader);
+		refused(reader, writer);
+		assertThat(checkUnder(reading)).isGreaterThan(writer);
+	}
+
+	/**
+	 * Readers of one process share a token; those of several have one each.
+	 */
+	@Test
+	void validReaderIsRefusedAfterAReaderThatCameLater() {
+		LockRequest reading = LockRequest.builder(this.resource).mode(LockMode.SHARED).build();
+		MemoryLockStore store = new MemoryLockStore();
+		try (LeaseLockRegistry one = new LeaseLockRegistry(store, LockSettings.defaults());
+				LeaseLockRegistry two = new LeaseLockRegistry(store, LockSettings.defaults());
+				LockHandle first = one.acquireAsync(reading).join();
+				LockHandle same = one.acquireAsync(reading).join();
+				LockHandle later = two.acquireAsync(reading).join()) {
+			check(first.token());
+			check(same.token());
+			check(later.token());
+			refused(first.token(), later.token());
+			assertThat(first.isValid()).isTrue();
+		}
+	}
+
+	@Test
+	void tokenOfADowngradedLockIsChecked() {
+		try (LockHandle writer = this.registry.acquire(this.resource)) {
+			this.transaction.executeWithoutResult((status) -> this.guard.check());
+			try (LockHandle reader = writer.downgrade()) {
+				this.transaction.executeWithoutResult((status) -> this.guard.check());
+				refused(writer.token(), reader.token());
+			}
+		}
+	}
+
+	@Test
+	void fairHolderIsRefusedAfterItsSuccessors() {
+		LockRequest fair = LockRequest.builder(this.resource).fair(true).build();
+		long first = checkUnder(fair);
+		long second = checkUnder(fair);
+		long third = checkUnder(fair);
+		refused(first, third);
+		refused(second, third);
 	}
 
 	@Test
