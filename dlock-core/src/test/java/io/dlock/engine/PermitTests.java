@@ -23,6 +23,7 @@ import io.dlock.engine.lease.Lease;
 import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.Waiting;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -212,6 +213,98 @@ class PermitTests extends AbstractMemberTests {
 		permits.addAll(take(this.registry, 2, 5));
 		assertThat(this.registry.tryAcquirePermit(noWait("key"), 5)).isEmpty();
 		permits.forEach(LockHandle::release);
+	}
+
+	/**
+	 * Threads of two processes that ask for permits of one key with the same limit. Those
+	 * that have one keep it until they are let go, and then take turns.
+	 */
+	private final class Callers {
+
+		private final int limit;
+
+		private final PermitCount all;
+
+		private final PermitCount own = new PermitCount();
+
+		private final AtomicInteger cycles = new AtomicInteger();
+
+		private final CountDownLatch go = new CountDownLatch(1);
+
+		private final List<CompletableFuture<Integer>> threads;
+
+		Callers(int limit, PermitCount all, LeaseLockRegistry process) {
+			this.limit = limit;
+			this.all = all;
+			this.threads = IntStream.range(0, 10)
+				.mapToObj((i) -> inOtherThread(() -> call((i % 2 == 0) ? process : PermitTests.this.other)))
+				.toList();
+		}
+
+		private int call(LeaseLockRegistry process) throws InterruptedException {
+			while (this.cycles.incrementAndGet() < 400) {
+				try (LockHandle permit = process.acquirePermit(exclusive("key").waitTime(LockRequest.FOREVER).build(),
+						this.limit)) {
+					this.own.add();
+					this.all.add();
+					this.go.await();
+					permit.assertHeld();
+					this.all.remove();
+					this.own.remove();
+				}
+			}
+			return 0;
+		}
+
+		void end() {
+			this.go.countDown();
+			assertThat(CompletableFuture.allOf(this.threads.toArray(CompletableFuture[]::new)))
+				.succeedsWithin(Patience.EVENTUALLY);
+			assertThat(this.own.most).as("held at once with the limit " + this.limit)
+				.hasValueLessThanOrEqualTo(this.limit);
+		}
+
+	}
+
+	private static final class PermitCount {
+
+		private final AtomicInteger now = new AtomicInteger();
+
+		private final AtomicInteger most = new AtomicInteger();
+
+		void add() {
+			this.most.accumulateAndGet(this.now.incrementAndGet(), Math::max);
+		}
+
+		void remove() {
+			this.now.decrementAndGet();
+		}
+
+		void await(int permits) {
+			Awaitility.await().until(() -> this.now.get() >= permits);
+		}
+
+	}
+
+	@Test
+	void limitChangesWhilePermitsAreHeldAndWaitedFor() {
+		LeaseLockRegistry patient = patient();
+		PermitCount all = new PermitCount();
+		Callers before = new Callers(5, all, patient);
+		before.own.await(5);
+		Callers lower = new Callers(3, all, patient);
+		Awaitility.await().until(() -> patient.queues().waiting().size() + this.other.queues().waiting().size() == 15);
+		before.end();
+		lower.own.await(3);
+		assertThat(all.now).as("held once those of 5 have ended").hasValue(3);
+		assertThat(this.registry.tryAcquirePermit(noWait("key"), 3)).isEmpty();
+		Callers after = new Callers(5, all, patient);
+		after.own.await(2);
+		after.go.countDown();
+		lower.end();
+		after.end();
+		assertThat(all.most).as("held at once").hasValue(5);
+		assertThat(isFreeInStore("limit:key")).isTrue();
 	}
 
 	@Test
