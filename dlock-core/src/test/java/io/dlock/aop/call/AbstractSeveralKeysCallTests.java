@@ -1,5 +1,6 @@
 package io.dlock.aop.call;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -133,6 +134,9 @@ abstract class AbstractSeveralKeysCallTests extends AbstractDistributedLockedTes
 	}
 
 	static final List<String> BOTH = List.of("b", "a");
+
+	/** A request whose wait time is over keeps no lock either. */
+	static final Duration LESS_THAN_THE_WAIT_TIME = Duration.ofSeconds(10);
 
 	final Stock stock = stock();
 

@@ -59,7 +59,7 @@ public class SeveralKeysAsyncTests extends AbstractSeveralKeysCallTests {
 		CompletableFuture<String> result = this.stock.stage(BOTH, () -> CompletableFuture.completedFuture("never"));
 		Awaitility.await().until(() -> !isFree("a"));
 		result.cancel(true);
-		Awaitility.await().until(() -> isFree("a"));
+		Awaitility.await().atMost(LESS_THAN_THE_WAIT_TIME).until(() -> isFree("a"));
 	}
 
 	@Test
@@ -119,7 +119,7 @@ public class SeveralKeysAsyncTests extends AbstractSeveralKeysCallTests {
 		Disposable waiting = this.stock.mono(BOTH, Mono.never()).subscribe();
 		Awaitility.await().until(() -> !isFree("a"));
 		waiting.dispose();
-		Awaitility.await().until(() -> isFree("a"));
+		Awaitility.await().atMost(LESS_THAN_THE_WAIT_TIME).until(() -> isFree("a"));
 		this.store.clear();
 		Disposable running = this.stock.mono(BOTH, Mono.never()).subscribe();
 		Awaitility.await().until(() -> !isFree("b"));
