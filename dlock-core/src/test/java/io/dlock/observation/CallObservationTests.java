@@ -219,15 +219,22 @@ public class CallObservationTests extends AbstractDistributedLockedTests {
 	}
 
 	@Test
-	void fairCallIsAcquiredWhenItsTurnHasCome() {
+	void fairCallsAreAcquiredWhenTheirTurnsHaveCome() {
 		holdElsewhere("orders:key");
-		CompletableFuture<Long> token = this.work.fair("key");
-		Awaitility.await().until(() -> Waiting.processes(this.store, "orders:key") == 1);
-		call().isNotStopped().doesNotHaveEvent("acquired");
+		CompletableFuture<Long> first = this.work.fair("key");
+		CompletableFuture<Long> second = this.work.fair("key");
+		Awaitility.await().until(() -> Waiting.processes(this.store, "orders:key") == 2);
+		assertThat(this.observations).doesNotHaveAnyRemainingCurrentObservation()
+			.hasObservationWithNameEqualTo("dlock.call")
+			.that()
+			.isNotStopped()
+			.doesNotHaveEvent("acquired");
 		this.store.release("orders:key", "elsewhere");
-		assertThat(token).succeedsWithin(Patience.EVENTUALLY);
-		ended("success").hasHighCardinalityKeyValue("dlock.token", Long.toString(token.join()));
-		call().hasEvent("acquired");
+		assertThat(CompletableFuture.allOf(first, second)).succeedsWithin(Patience.EVENTUALLY);
+		for (CompletableFuture<Long> token : List.of(first, second)) {
+			assertThat(this.observations).hasNumberOfObservationsWithNameEqualTo("dlock.call", 2)
+				.hasAnObservationWithAKeyValue("dlock.token", Long.toString(token.join()));
+		}
 	}
 
 	@Test
