@@ -72,7 +72,7 @@ class MockedRegistryBeanTests {
 	@Test
 	void mockWithoutAnAnswerIsNoLock() {
 		assertThatIllegalStateException().isThrownBy(() -> this.orders.pay("42"))
-			.withMessageContaining("'orders:42'")
+			.withMessageContaining("key=orders:42")
 			.withMessageContaining("If it is a mock");
 	}
 
