@@ -170,8 +170,12 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * @return their addresses
 	 */
 	public List<MailboxAddress> reservedSince(LockRecord before) {
+		Map<String, Long> reserved = reservations();
+		if (reserved.isEmpty()) {
+			return List.of();
+		}
 		Map<String, Long> known = before.reservations();
-		return reservations().entrySet()
+		return reserved.entrySet()
 			.stream()
 			.filter((each) -> !each.getValue().equals(known.get(each.getKey())))
 			.map((each) -> new MailboxAddress(each.getKey().substring(1)))
@@ -183,7 +187,10 @@ public record LockRecord(String owner, long until, long token, long since, Strin
 	 * the members, and its process may have another one then.
 	 */
 	private Map<String, Long> reservations() {
-		return holders().stream()
+		if (!this.owner.equals(MEMBERS)) {
+			return Member.isReservation(this.owner) ? Map.of(this.owner, this.until) : Map.of();
+		}
+		return this.members.stream()
 			.filter(Member::isReservation)
 			.collect(Collectors.toMap(Member::owner, Member::until, (one, other) -> other, LinkedHashMap::new));
 	}

@@ -38,7 +38,11 @@ public record Member(String owner, long until, long token, long since, String ho
 	}
 
 	boolean isReservation() {
-		return this.owner.startsWith(">");
+		return isReservation(this.owner);
+	}
+
+	static boolean isReservation(String owner) {
+		return owner.startsWith(">");
 	}
 
 	boolean lasts(long now) {
