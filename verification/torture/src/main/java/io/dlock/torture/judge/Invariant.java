@@ -113,8 +113,7 @@ public enum Invariant {
 			case I1, I2, I4, I5, I12, I17, I19 -> 0;
 			case I3 -> 0.05;
 			case I6, I9 -> 0.1;
-			case I7, I8, I10, I14 -> 0.75;
-			case I20 -> 0.9;
+			case I7, I8, I10, I14, I20 -> 0.75;
 			default -> 1;
 		};
 	}
