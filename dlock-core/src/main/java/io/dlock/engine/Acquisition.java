@@ -41,6 +41,9 @@ class Acquisition {
 	/** How long a try waits for a release before it asks the store regardless. */
 	private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	/** A call to a database may wait for a connection before it has its own time. */
+	private static final long LONGEST_CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private final AcquireContext context;
 
 	private final RequestServices services;
@@ -262,15 +265,26 @@ class Acquisition {
 	final void note(AcquireResult result, Moment sent) {
 		this.answered = true;
 		if (result instanceof AcquireResult.Failed failed) {
-			failed(failed.failure(), sent);
-			if (this.failingSince != null && !Thread.currentThread().isInterrupted()) {
-				this.services.store().storeFailed(sent);
-			}
+			failed(isOfPause(failed.failure(), sent) ? ofPause(failed.failure()) : failed.failure(), sent);
 			return;
 		}
 		this.failure = null;
 		this.failingSince = null;
 		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
+	}
+
+	/**
+	 * Whether a call took longer than any call may: this process stood still, and did not
+	 * read the answer in time.
+	 */
+	private boolean isOfPause(StoreException ex, Moment sent) {
+		return ex.isOutage() && this.services.clock().elapsedNanos(sent) > LONGEST_CALL_NANOS
+				+ 2 * this.services.settings().commandTimeout().toNanos();
+	}
+
+	private static StoreException ofPause(StoreException ex) {
+		return new StoreCongestedException(ex.effect(), "The process was suspended during the call: " + ex.getMessage(),
+				ex);
 	}
 
 	private void failed(StoreException ex, Moment sent) {
@@ -280,8 +294,11 @@ class Acquisition {
 			this.services.store().storeAnswered();
 			this.failingSince = null;
 		}
-		else if (this.failingSince == null) {
-			this.failingSince = sent;
+		else {
+			this.failingSince = (this.failingSince != null) ? this.failingSince : sent;
+			if (!Thread.currentThread().isInterrupted()) {
+				this.services.store().storeFailed(sent);
+			}
 		}
 		if (ex.effect() == Effect.UNKNOWN) {
 			this.unanswered = UnansweredRequests.add(this.unanswered, sent);
@@ -331,10 +348,11 @@ class Acquisition {
 	LockException giveUpUnanswered() {
 		String message = "No answer within " + deadline().elapsed().toMillis() + " ms";
 		boolean asked = this.owner != null && !this.answered;
-		return (!asked && !this.services.store().isStoreFailing())
-				? new LockCongestedException(this.context.key(), "acquire",
-						message + ": the store was not asked, because too many requests wait. " + consequence(), null)
-				: new LockStoreException(this.context.key(), "acquire", message + ". " + consequence(), null);
+		return (!asked && !this.services.store().isStoreFailing()) ? new LockCongestedException(this.context.key(),
+				"acquire",
+				message + ": the store was not asked, because too many requests wait or the process was suspended. "
+						+ consequence(),
+				null) : new LockStoreException(this.context.key(), "acquire", message + ". " + consequence(), null);
 	}
 
 	private LockStoreException storeFailed(StoreException failed) {

@@ -32,8 +32,13 @@ final class BlockingAcquisition {
 
 	private boolean interrupted;
 
-	/** The rest of the wait time, zero or less, when this request stopped waiting. */
-	private long watchedFrom = Long.MIN_VALUE;
+	/**
+	 * The time for the answer was over when this request began, as a late key of a set.
+	 */
+	private boolean late;
+
+	/** The rest of the wait time at the beginning of the time for the answer. */
+	private long watchedFrom;
 
 	BlockingAcquisition(Acquisition acquisition, boolean interruptible, RequestServices services) {
 		this.acquisition = acquisition;
@@ -53,6 +58,7 @@ final class BlockingAcquisition {
 
 	private LeaseLockHandle acquire() {
 		noticeInterrupt(null);
+		this.late = isLate(this.acquisition.deadline().remainingNanos());
 		QueuedRequest queued = this.services.queues().join(this.acquisition.context(), null);
 		Hold hold = null;
 		try {
@@ -118,14 +124,20 @@ final class BlockingAcquisition {
 			leaveProcessorToHolder(answer, queued);
 			throw this.acquisition.giveUp(answer);
 		}
-		// counts from here and not from the deadline: this process may have stood still
-		this.watchedFrom = Math.max(this.watchedFrom, remaining);
-		if (remaining < this.watchedFrom - ANSWER_NANOS - 2 * this.services.settings().commandTimeout().toNanos()) {
-			throw this.acquisition.giveUpUnanswered();
+		if (isLate(remaining - this.watchedFrom)) {
+			if (this.late || this.watchedFrom < 0) {
+				throw this.acquisition.giveUpUnanswered();
+			}
+			// this process stood still: the time for the answer begins now
+			this.watchedFrom = remaining;
 		}
 		if (!queued.isFirst()) {
 			queued.park(ANSWER_NANOS);
 		}
+	}
+
+	private boolean isLate(long remaining) {
+		return remaining < -ANSWER_NANOS - 2 * this.services.settings().commandTimeout().toNanos();
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.dlock.store;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -163,20 +162,13 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Free several keys, each as {@link #release(String, String)} does, in as few round
-	 * trips as the store allows. By default one after the other, until one has no answer:
-	 * each of the others could take another timeout.
+	 * trips as the store allows. By default one after the other.
 	 * @param releases the keys, no key twice
 	 * @return one result for each key, in the same order; a failure of the store is
 	 * {@link ReleaseResult#UNKNOWN}, not an exception
 	 */
 	default List<ReleaseResult> releaseAll(List<ReleaseCommand> releases) {
-		List<ReleaseResult> results = new ArrayList<>(releases.size());
-		ReleaseResult last = ReleaseResult.RELEASED;
-		for (ReleaseCommand release : releases) {
-			last = (last != ReleaseResult.UNKNOWN) ? releaseOne(release) : ReleaseResult.UNKNOWN;
-			results.add(last);
-		}
-		return results;
+		return releases.stream().map(this::releaseOne).toList();
 	}
 
 	private ReleaseResult releaseOne(ReleaseCommand release) {

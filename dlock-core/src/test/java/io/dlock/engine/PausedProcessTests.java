@@ -17,8 +17,11 @@ import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A process that stands still for longer than its wait times. The store works meanwhile,
@@ -76,6 +79,23 @@ class PausedProcessTests extends AbstractAsyncRequestTests {
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBusyException.class);
 		held.release();
+	}
+
+	/**
+	 * The driver finds that the command has timed out before the answer is read.
+	 */
+	@Test
+	void callThatTimesOutInThePauseIsNoOutage() {
+		this.store.beforeAcquire = () -> {
+			this.store.beforeAcquire = () -> {
+			};
+			this.clock.pass(PAUSE);
+			throw new StoreException(Effect.UNKNOWN, false, "Command timed out", null);
+		};
+		assertThatExceptionOfType(LockCongestedException.class)
+			.isThrownBy(() -> this.paused.acquire(LockRequest.builder("key").waitTime(Duration.ZERO).build()))
+			.withMessageContaining("suspended")
+			.withMessageContaining("it is revoked");
 	}
 
 	@Test

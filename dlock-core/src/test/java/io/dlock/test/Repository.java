@@ -3,6 +3,7 @@ package io.dlock.test;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -45,6 +46,17 @@ public final class Repository {
 					}
 				}
 				return FileVisitResult.CONTINUE;
+			}
+
+			/**
+			 * A file that another process has deleted meanwhile.
+			 */
+			@Override
+			public FileVisitResult visitFileFailed(Path file, IOException ex) throws IOException {
+				if (ex instanceof NoSuchFileException) {
+					return FileVisitResult.CONTINUE;
+				}
+				throw ex;
 			}
 
 		}));

@@ -26,6 +26,9 @@ public final class AsyncTimeout {
 
 	private volatile boolean cancelled;
 
+	/** Used by the timer only. */
+	private boolean extended;
+
 	private volatile @Nullable Future<?> scheduled;
 
 	/**
@@ -65,12 +68,13 @@ public final class AsyncTimeout {
 
 	/**
 	 * A timer that is late says that this process stood still: the answer of the store
-	 * may have come meanwhile, and has not been read.
+	 * may have come meanwhile, and has not been read. It has more time once.
 	 */
 	private void schedule(Deadline deadline, long nanos, long grace) {
 		long due = deadline.elapsed().toNanos() + nanos;
 		this.scheduled = this.threads.schedule(() -> {
-			boolean late = deadline.elapsed().toNanos() - due > GRACE.toNanos();
+			boolean late = !this.extended && deadline.elapsed().toNanos() - due > GRACE.toNanos();
+			this.extended |= late;
 			long more = late ? Math.max(grace, GRACE.toNanos()) : grace;
 			if (this.begun && more > 0) {
 				schedule(deadline, more, 0);

@@ -3,6 +3,7 @@ package io.dlock.store.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -198,7 +199,21 @@ public final class JdbcLockStore implements LockStore {
 	@Override
 	public List<ReleaseResult> releaseAll(List<ReleaseCommand> releases) {
 		return (supportsBatches() && JdbcBatches.isExclusive(releases)) ? this.batches.release(releases)
-				: LockStore.super.releaseAll(releases);
+				: releaseEach(releases);
+	}
+
+	/**
+	 * A locked row costs one command timeout, and a database that does not answer two: it
+	 * is not asked for each of 64 keys.
+	 */
+	private List<ReleaseResult> releaseEach(List<ReleaseCommand> releases) {
+		long end = System.nanoTime() + this.settings.commandTimeout().toNanos() * 3 / 2;
+		List<ReleaseResult> results = new ArrayList<>(releases.size());
+		for (ReleaseCommand release : releases) {
+			results.add((System.nanoTime() - end < 0) ? LockStore.super.releaseAll(List.of(release)).get(0)
+					: ReleaseResult.UNKNOWN);
+		}
+		return results;
 	}
 
 	@Override

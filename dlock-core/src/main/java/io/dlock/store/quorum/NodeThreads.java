@@ -10,13 +10,15 @@ import java.util.stream.IntStream;
 
 /**
  * The threads that wait for the answers of one node. They are few, and end when they are
- * idle. One more is for renewals, which must not wait behind acquires.
+ * idle. Four more are for renewals, which must not wait behind acquires.
  */
 final class NodeThreads implements Executor, AutoCloseable {
 
 	private static final int THREADS = 8;
 
 	private static final int WAITING_COMMANDS = 10_000;
+
+	private static final int RENEWAL_THREADS = 4;
 
 	private static final int IDLE_SECONDS = 10;
 
@@ -26,7 +28,7 @@ final class NodeThreads implements Executor, AutoCloseable {
 
 	private NodeThreads(int node) {
 		this.pool = pool(THREADS, "dlock-node-" + node + "-");
-		this.renewals = pool(1, "dlock-node-" + node + "-renewals-");
+		this.renewals = pool(RENEWAL_THREADS, "dlock-node-" + node + "-renewals-");
 	}
 
 	private static ThreadPoolExecutor pool(int threads, String name) {
@@ -68,8 +70,10 @@ final class NodeThreads implements Executor, AutoCloseable {
 	 * @param nanos the longest wait
 	 */
 	void await(long nanos) {
+		long end = System.nanoTime() + nanos;
 		try {
 			this.pool.awaitTermination(nanos, TimeUnit.NANOSECONDS);
+			this.renewals.awaitTermination(end - System.nanoTime(), TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

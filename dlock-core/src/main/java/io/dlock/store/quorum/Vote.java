@@ -110,8 +110,7 @@ final class Vote {
 	/**
 	 * Ask the node after the last command.
 	 * @param command the command
-	 * @param later asks the node if the last command is under way. A release of it is
-	 * sent on the thread of its answer if the node is closed meanwhile
+	 * @param later asks the node, for a release even if it is closed meanwhile
 	 */
 	private <T> CompletableFuture<T> then(Supplier<T> command,
 			Function<Function<LockStore, T>, CompletableFuture<T>> later) {
@@ -119,7 +118,7 @@ final class Vote {
 		try {
 			CompletableFuture<T> next;
 			if (this.last.isDone()) {
-				next = this.node.ask((store) -> command.get());
+				next = later.apply((store) -> command.get());
 			}
 			else {
 				next = this.last.handle((ignored, failure) -> null)

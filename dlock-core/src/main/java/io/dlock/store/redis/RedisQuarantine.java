@@ -79,7 +79,7 @@ final class RedisQuarantine {
 		String replicas = RedisAnswers.text(server.get(3));
 		if (!replicas.equals("0")) {
 			throw new StoreMisconfiguredException(
-					"A quarantine with a maximum lag of %d ms needs min-replicas-to-write, but it is 0 on a Redis with %s replicas, so that a former master goes on to grant locks."
+					"A quarantine with a maximum lag of %d ms needs min-replicas-to-write, but it is not in effect on a Redis with %s replicas, so that a former master goes on to grant locks."
 						.formatted(this.quarantine.maxLag().toMillis(), replicas),
 					"Set min-replicas-to-write of each server to the number of its replicas, and dlock.failover.max-lag to min-replicas-max-lag and two seconds.",
 					null);

@@ -121,6 +121,19 @@ abstract class AbstractServerOutageTests extends AbstractJdbcLockStoreTests {
 	}
 
 	/**
+	 * Shared locks are released one after the other.
+	 */
+	@Test
+	void releasesOfASetDoNotTakeATimeoutEach() {
+		List<ReleaseCommand> releases = IntStream.range(0, 200)
+			.mapToObj((i) -> new ReleaseCommand(key() + i, "+a"))
+			.toList();
+		JdbcLockStore store = atSilentServer();
+		assertTimeoutPreemptively(Patience.EVENTUALLY,
+				() -> assertThat(store.releaseAll(releases)).hasSize(200).containsOnly(ReleaseResult.UNKNOWN));
+	}
+
+	/**
 	 * Found by the torture bed: a connection that was idle is tried before it is used,
 	 * for which some drivers wait a second.
 	 */
