@@ -310,7 +310,7 @@ class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 			}
 			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(this.store::verify)
 				.satisfies((ex) -> assertThat(ex.description()).contains("maximum lag of 500 ms",
-						"is 0 on a Redis with 1 replicas"))
+						"is not in effect on a Redis with 1 replicas"))
 				.satisfies((ex) -> assertThat(ex.action()).contains("min-replicas-to-write", "dlock.failover.max-lag"));
 		}
 	}
