@@ -274,7 +274,7 @@ class Acquisition {
 	}
 
 	/**
-	 * Whether a call took longer than any call may: this process stood still, and did not
+	 * Whether a call took longer than any call may: this process was paused, and did not
 	 * read the answer in time.
 	 */
 	private boolean isOfPause(StoreException ex, Moment sent) {
@@ -342,7 +342,7 @@ class Acquisition {
 	/**
 	 * The reason to give up when the wait ended before the store answered. A store that
 	 * was not asked, and fails for no other request, is not known to have failed: this
-	 * process asks for too much at once, or stood still.
+	 * process asks for too much at once, or was paused.
 	 * @return the exception for the caller
 	 */
 	LockException giveUpUnanswered() {

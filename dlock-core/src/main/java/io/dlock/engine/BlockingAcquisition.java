@@ -128,7 +128,7 @@ final class BlockingAcquisition {
 			if (this.late || this.watchedFrom < 0) {
 				throw this.acquisition.giveUpUnanswered();
 			}
-			// this process stood still: the time for the answer begins now
+			// this process was paused: the time for the answer begins now
 			this.watchedFrom = remaining;
 		}
 		if (!queued.isFirst()) {

@@ -188,7 +188,7 @@ final class StoreAcquirer {
 
 	/**
 	 * Whether the store has failed within the last two command timeouts and has answered
-	 * nothing since. Silence alone does not count: this process may have stood still.
+	 * nothing since. Silence alone does not count: this process may have been paused.
 	 * @return whether there is an outage
 	 */
 	boolean isStoreFailing() {

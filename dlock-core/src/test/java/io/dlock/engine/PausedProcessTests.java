@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A process that stands still for longer than its wait times. The store works meanwhile,
- * so that a method with {@code onStoreFailure = PROCEED} must not run without its lock.
+ * A process that is paused for longer than its wait times. The store works meanwhile, so
+ * that a method with {@code onStoreFailure = PROCEED} must not run without its lock.
  */
 @Timeout(120)
 class PausedProcessTests extends AbstractAsyncRequestTests {

@@ -67,8 +67,8 @@ public final class AsyncTimeout {
 	}
 
 	/**
-	 * A timer that is late says that this process stood still: the answer of the store
-	 * may have come meanwhile, and has not been read. It has more time once.
+	 * A timer that is late says that this process was paused: the answer of the store may
+	 * have come meanwhile, and has not been read. It has more time once.
 	 */
 	private void schedule(Deadline deadline, long nanos, long grace) {
 		long due = deadline.elapsed().toNanos() + nanos;

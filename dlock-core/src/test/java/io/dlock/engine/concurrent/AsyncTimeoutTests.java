@@ -53,7 +53,7 @@ class AsyncTimeoutTests {
 	}
 
 	/**
-	 * The answer has come while the process stood still, and has not been read yet.
+	 * The answer has come while the process was paused, and has not been read yet.
 	 */
 	@Test
 	void callUnderWayHasATenthOfASecondAfterAPauseOfTheProcess() {
