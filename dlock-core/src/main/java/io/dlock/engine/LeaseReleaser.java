@@ -24,7 +24,7 @@ import io.dlock.engine.queue.LocalQueues;
 import io.dlock.engine.queue.MemberQueues;
 
 /**
- * Releases locks: to the next request of this process, or else in the store.
+ * Passes a lock on to the next request of this process, or else releases it in the store.
  */
 final class LeaseReleaser {
 
@@ -80,8 +80,8 @@ final class LeaseReleaser {
 	/**
 	 * Release the handles of a set, in the reverse order, with one call to the store for
 	 * the locks that no request of this process takes over.
-	 * @param handles each ends a handle, and answers its hold, or {@code null} if others
-	 * keep it
+	 * @param handles each ends a handle and returns its hold, or {@code null} if other
+	 * handles keep it
 	 * @throws LockLostException if a lock has been lost; further ones are suppressed
 	 */
 	void releaseAll(List<Supplier<@Nullable Hold>> handles) {
@@ -160,7 +160,7 @@ final class LeaseReleaser {
 		boolean held = hold.beginRelease();
 		LockEvent event = held ? this.events.release(hold) : null;
 		CompletableFuture<@Nullable Void> released = releaseAsync(hold, held && this.queues.isOpen());
-		// not that of the caller, who may complete it before
+		// a future of its own: the caller may complete the one that it gets
 		CompletableFuture<@Nullable Void> told = new CompletableFuture<>();
 		released.whenComplete((done, ex) -> {
 			Throwable failure = held ? ex : hold.lostException();
@@ -280,8 +280,8 @@ final class LeaseReleaser {
 	/**
 	 * Take locks away because the registry stops. Holders are told first: a lock that is
 	 * being released must not look held.
-	 * @param limit the end of the time for calls to the store; other locks end with their
-	 * leases
+	 * @param limit the end of the time for calls to the store; locks that are not
+	 * released by then end with their leases
 	 */
 	void takeAway(List<Lease> leases, Deadline limit) {
 		List<Lease> lost = leases.stream().filter((lease) -> this.renewer.lose(lease, SHUTDOWN)).toList();

@@ -54,7 +54,7 @@ import io.dlock.store.StoredLocks;
 final class RegistryConsole implements LockConsole {
 
 	/**
-	 * One for all instances: the refusal of a healthy store proves as much as a grant.
+	 * One key for all instances: a refusal by a healthy store proves as much as a grant.
 	 */
 	static final String CHECKED_KEY = "dlock/health-check";
 
@@ -230,7 +230,7 @@ final class RegistryConsole implements LockConsole {
 			return inspection.findStored(storageKey).isPresent() ? ForcedRelease.OTHER_TOKEN : ForcedRelease.NOT_HELD;
 		}
 		catch (StoreException ex) {
-			throw new LockStoreException(key, "release by force", "Look again whether it is held", ex);
+			throw new LockStoreException(key, "release by force", "Check again whether it is held", ex);
 		}
 	}
 
@@ -269,7 +269,8 @@ final class RegistryConsole implements LockConsole {
 	}
 
 	/**
-	 * The server is diagnosed first: one that refuses a lock may get a new connection.
+	 * The server is diagnosed first: after a lock is refused, the store may connect to
+	 * another server.
 	 */
 	@Override
 	public StoreReport check() {

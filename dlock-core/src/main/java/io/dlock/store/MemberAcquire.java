@@ -50,8 +50,8 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 	}
 
 	/**
-	 * The record after the other owner of the process has released the key. The member
-	 * takes the place of an exclusive owner before any process of the queue.
+	 * The record after the owner that this command releases has released the key. The
+	 * member takes the place of an exclusive owner before any process of the queue.
 	 */
 	private LockRecord afterRelease(LockRecord record) {
 		String releasing = this.command.releasing();
@@ -109,7 +109,7 @@ public record MemberAcquire(AcquireCommand command, long now, long clock) {
 
 	/**
 	 * The record after a refusal. A process whose reserved place is gone, because the
-	 * limit became smaller, is the first of the queue again unless that is full. A
+	 * limit became smaller, is the first of the queue again unless the queue is full. A
 	 * reservation that is over is removed, so that a process that polls does not find it.
 	 */
 	private LockRecord queued(LockRecord record) {

@@ -116,8 +116,8 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 	}
 
 	/**
-	 * A thread that holds the keys already does not begin to hold them inside the
-	 * transaction.
+	 * A caller that already holds the keys is not refused: it does not begin to hold them
+	 * inside the transaction.
 	 */
 	private void failIfRefused(LockedInvocation call) {
 		if (this.inside == InsideTransaction.IGNORE) {
@@ -215,7 +215,7 @@ final class SpringTransactionIntegration implements TransactionIntegration {
 			logger
 				.warn(("%s was called inside a transaction that already runs: its lock is kept until that transaction "
 						+ "has ended. Data that the transaction has read before may be out of date. "
-						+ "Call it before the transaction begins, or set dlock.transaction.inside")
+						+ "Call it before the transaction begins, or set dlock.transaction.inside to fail or ignore")
 					.formatted(name(method)));
 		}
 	}

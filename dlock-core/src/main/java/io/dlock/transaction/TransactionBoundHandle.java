@@ -30,13 +30,13 @@ final class TransactionBoundHandle implements LockHandle {
 
 	private final AtomicBoolean released = new AtomicBoolean();
 
-	/** The method and the transaction. */
+	/** How many of method and transaction still use the lock. */
 	private final AtomicInteger users = new AtomicInteger(2);
 
 	private final Runnable onRelease;
 
 	/**
-	 * Create the handle of a lock that both use.
+	 * Create the handle of a lock that the method and the transaction use.
 	 * @param lossIgnored whether a loss during the commit is not logged
 	 * @param onRelease run when the method is done
 	 */
@@ -125,7 +125,7 @@ final class TransactionBoundHandle implements LockHandle {
 			if (!nothingWritten && !this.lossIgnored) {
 				logger
 					.warn("Lock '" + StorageKey.of(key()) + "' was lost during the commit of the transaction that kept "
-							+ "it. Check the data that it has written", ex);
+							+ "it. Check the data that the transaction has written", ex);
 			}
 		}
 	}

@@ -164,7 +164,7 @@ class LifecycleMethodTests {
 	}
 
 	@Test
-	void beanMethodCanHaveNoDestroyMethod() {
+	void beanMethodMayDisableItsDestroyMethod() {
 		this.context.register(Called.class);
 		assertRefused("Migrator.close", true);
 	}

@@ -22,8 +22,8 @@ public final class WovenMethods {
 	private static final Log logger = LogFactory.getLog(WovenMethods.class);
 
 	private static final Advice UNCONFIGURED = (call, type) -> {
-		throw new IllegalStateException(("%s is @DistributedLocked and woven by AspectJ, but was called while no "
-				+ "application context that provides locks was there: before one has begun to create its beans, or after it was closed. "
+		throw new IllegalStateException(("%s is @DistributedLocked and woven by AspectJ, but was called before "
+				+ "an application context with locks had begun to create its beans, or after it was closed. "
 				+ "Call it later, or keep AspectJ from weaving it (see docs/aspectj.md)")
 			.formatted(call.getMethod()));
 	};
@@ -57,8 +57,8 @@ public final class WovenMethods {
 	}
 
 	/**
-	 * A context in AspectJ mode comes before all others, so that no call that should be
-	 * locked is not.
+	 * A context in AspectJ mode comes before all others, so that every call that should
+	 * be locked is.
 	 */
 	private static void choose() {
 		Advice chosen = CONTEXTS.isEmpty() ? UNCONFIGURED : (call, type) -> call.proceed();

@@ -12,7 +12,7 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The other advice of a proxy that locks.
+ * The other advice of a proxy that has the advice of locks.
  */
 public final class ProxyAdvice {
 

@@ -32,11 +32,11 @@ public class Lease {
 
 	private static final long MARGIN_NANOS = Duration.ofMillis(2).toNanos();
 
-	/** A lease is too old to be used if less than this part of it is left. */
+	/** A lease is too old to be used if less than a fifth of it is left. */
 	private static final int MIN_REMAINING_DIVISOR = 5;
 
 	/**
-	 * A lease that is not renewed is passed on only if no more than this part is over.
+	 * A lease that is not renewed is passed on only if no more than a tenth is over.
 	 */
 	private static final int MAX_USED_DIVISOR = 10;
 
@@ -136,7 +136,7 @@ public class Lease {
 	}
 
 	/**
-	 * A lease equals itself only. The hash of an object is a call to the JVM.
+	 * A lease equals itself only. This avoids the identity hash, a call to the JVM.
 	 */
 	@Override
 	public int hashCode() {
@@ -175,7 +175,7 @@ public class Lease {
 	}
 
 	/**
-	 * Declare the holds lost whose time is over.
+	 * Declare those holds lost whose time is over.
 	 */
 	void checkHolds() {
 		this.holder.isValid();
@@ -207,7 +207,7 @@ public class Lease {
 	}
 
 	/**
-	 * Whether a loss is another one than that of the hold before.
+	 * Whether a loss differs from that of the hold before.
 	 * @param loss the loss
 	 */
 	public boolean isNews(Loss loss) {
@@ -293,8 +293,8 @@ public class Lease {
 	}
 
 	/**
-	 * Whether an offer comes too late. A lease that is renewed needs time for that, since
-	 * an offer is not renewed.
+	 * Whether an offer comes too late. A lease that is renewed needs time for its next
+	 * renewal, since an offer is not renewed.
 	 * @return whether not to accept it
 	 */
 	public boolean isTooLate() {

@@ -43,8 +43,9 @@ public final class StoreReleaser {
 	/**
 	 * Stop renewing and watching a lease that is not passed on.
 	 * <p>
-	 * A request of this lease that was never answered must not take effect later. (One
-	 * request more than those: the lease itself may be what the first revocation finds.)
+	 * A request of this lease that was never answered must not take effect later. It is
+	 * revoked once more than there are such requests, because the first revocation may
+	 * find the lease itself.
 	 */
 	public void end(Lease lease) {
 		ending(lease);
@@ -58,7 +59,7 @@ public final class StoreReleaser {
 
 	/**
 	 * Note that a lease is about to be released, before its renewal stops. The request of
-	 * an exclusive lock keeps its place in the local queue as long.
+	 * an exclusive lock keeps its place in the local queue meanwhile.
 	 * @param lease the lease
 	 */
 	public void ending(Lease lease) {
@@ -82,8 +83,8 @@ public final class StoreReleaser {
 
 	/**
 	 * Release a lease in the store, or have it revoked. The store may find nothing to
-	 * release because the driver has sent the request twice: that is no loss, of which
-	 * the deadline and the renewal decide.
+	 * release because the driver has sent the request twice: that is no loss. The
+	 * deadline and the renewals decide about losses.
 	 * @param lease the lease, which has ended
 	 */
 	public void release(Lease lease) {

@@ -15,8 +15,9 @@ import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.StoreReleaser;
 
 /**
- * One queue for each key that is held or waited for in this process, first come first
- * served. A queue exists from the first waiter to the last release and is exact: keys
+ * One queue for each key that is held or waited for in this process, and one for each
+ * fair request, first come first served, except that a request with a higher limit may
+ * overtake. A queue exists from the first request to the last release and is exact: keys
  * share nothing, and nothing is cached or evicted.
  * <p>
  * A request that leaves the first place while others wait leaves its lease to the next:
@@ -98,19 +99,20 @@ public final class LocalQueues {
 	}
 
 	/**
-	 * Change the queue of a key, if it exists, under its lock.
-	 * @param storageKey the storage key
+	 * Change a queue, if it exists, under its lock.
+	 * @param queueName the name of the queue
 	 * @param change the change, which does not block and leaves a request in the queue
 	 */
-	void change(String storageKey, Consumer<LocalQueue> change) {
-		this.queues.computeIfPresent(storageKey, (key, queue) -> {
+	void change(String queueName, Consumer<LocalQueue> change) {
+		this.queues.computeIfPresent(queueName, (key, queue) -> {
 			change.accept(queue);
 			return queue;
 		});
 	}
 
 	/**
-	 * Whether a request of this process holds the key in its queue or waits for it.
+	 * Whether a request of this process, unless it is fair, waits for the key or holds it
+	 * in its queue.
 	 */
 	public boolean isQueued(String storageKey) {
 		return this.queues.containsKey(storageKey);

@@ -58,8 +58,9 @@ public final class StoreQueuePlaces {
 	}
 
 	/**
-	 * Wake the first of a queue because this process has released a place of the lock,
-	 * unless the store gives that to another process. The last refusal is out of date.
+	 * Wake the first of a queue because this process has released a shared lock or a
+	 * permit, unless the store gives its place to another process. The last refusal is
+	 * out of date.
 	 */
 	void onReleased(String storageKey) {
 		QueuedRequest[] woken = new QueuedRequest[1];
@@ -79,9 +80,9 @@ public final class StoreQueuePlaces {
 	 * Wake the first of a queue because the store has signalled an available lock.
 	 * @return {@code false} if no request of this process waits for the key
 	 */
-	public boolean onLockAvailable(String message) {
+	public boolean onLockAvailable(String queueName) {
 		QueuedRequest[] first = new QueuedRequest[1];
-		this.queues.change(message, (queue) -> first[0] = queue.first());
+		this.queues.change(queueName, (queue) -> first[0] = queue.first());
 		if (first[0] != null) {
 			first[0].onLockAvailable();
 		}

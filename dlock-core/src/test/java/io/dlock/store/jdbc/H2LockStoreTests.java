@@ -136,7 +136,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
-	void databaseNeedNotKnowTheDigitsOfTheMachine() {
+	void statementsDoNotUseTheDigitsOfTheDefaultLocale() {
 		Locale before = Locale.getDefault();
 		Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
 		try (JdbcLockStore store = new JdbcLockStore(application(), settings())) {
@@ -183,7 +183,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	@Timing
-	void a5AnswerToACallIsNoSilenceOfTheDatabase(boolean congested) throws Exception {
+	void a5DatabaseThatAnswersACallIsCongestedAndNotDown(boolean congested) throws Exception {
 		Duration timeout = SHORT_TIMEOUT.multipliedBy(3);
 		CountDownLatch done = new CountDownLatch(1);
 		ExecutorService callers = Executors.newCachedThreadPool();
@@ -207,7 +207,8 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	/**
-	 * Occupy a connection, like a member whose changes others prevent if it is congested.
+	 * Occupy a connection and, if congested, fail like a shared request whose changes
+	 * other requests keep overtaking.
 	 */
 	private static boolean work(JdbcLockStore store, CountDownLatch end, boolean congested) {
 		return store.connections().execute("work", (dialect, connection) -> {
@@ -249,7 +250,7 @@ class H2LockStoreTests extends AbstractJdbcLockStoreTests {
 	}
 
 	@Test
-	void refusedExchangeLooksForTheHolderAfterTheReleaseOnly() {
+	void refusedTakeoverLooksForTheHolderAfterTheReleaseOnly() {
 		BoundValues observed = new BoundValues();
 		JdbcLockStore store = new JdbcLockStore(observed.observe(application()), settings().withPoolSize(0));
 		granted(ask(store, "a", null));

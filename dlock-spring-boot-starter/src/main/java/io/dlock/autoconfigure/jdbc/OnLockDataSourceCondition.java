@@ -37,7 +37,7 @@ class OnLockDataSourceCondition extends AnyNestedCondition {
 	}
 
 	/**
-	 * The conditions of Spring Boot ignore beans that are no default candidates.
+	 * The conditions of Spring Boot ignore beans that are not default candidates.
 	 */
 	static class OnDlockDataSource extends SpringBootCondition implements ConfigurationCondition {
 

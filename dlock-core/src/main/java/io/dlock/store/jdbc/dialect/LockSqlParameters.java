@@ -16,7 +16,7 @@ import io.dlock.store.WaitingQueue;
  */
 final class LockSqlParameters {
 
-	/** The length of the columns for people. */
+	/** The length of the columns that people read: holder and reason. */
 	private static final int TEXT_LENGTH = 255;
 
 	/** The parameter for a missing mailbox or owner. */

@@ -43,7 +43,7 @@ final class PostgreSqlLockDialect extends LockDialect {
 	private static final boolean PGJDBC = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PostgreSqlLockDialect.class.getClassLoader());
 
-	/** The number alone may belong to another session after a restart. */
+	/** The process id alone may be that of another session after a restart. */
 	private static final String SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
 
 	/** The right to see the sessions of another user is not the right to end them. */
@@ -52,8 +52,8 @@ final class PostgreSqlLockDialect extends LockDialect {
 	private static final int RENEWALS_AT_ONCE = 1000;
 
 	/**
-	 * Returns a row if the keys are in the order of a library, which may change with its
-	 * next version, and not in that of the bytes.
+	 * Returns a row if the keys are sorted by a collation library, whose order may change
+	 * with its next version, and not by their bytes.
 	 */
 	private static final String FOREIGN_COLLATION = """
 			WITH found AS (
@@ -99,8 +99,9 @@ final class PostgreSqlLockDialect extends LockDialect {
 	}
 
 	/**
-	 * An acknowledged lock must survive a crash of the server, whatever its default is. A
-	 * pool sets the isolation of a connection only if that of its first one differed.
+	 * An acknowledged lock must survive a crash of the server, whatever the default of
+	 * the server is. A pool sets the isolation of a connection only if its first
+	 * connection had another one.
 	 */
 	@Override
 	public String sessionSetup(Duration commandTimeout) {

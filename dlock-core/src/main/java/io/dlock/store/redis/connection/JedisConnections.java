@@ -78,9 +78,9 @@ final class JedisConnections extends RedisConnections {
 	}
 
 	/**
-	 * The pool hands out the connection that was returned last, and a replica answers its
-	 * checks: a connection to a demoted master would stay. The clients of a cluster and
-	 * of sentinels learn of a new master by themselves.
+	 * The pool hands out the connection that was returned last, and a replica answers the
+	 * checks of the pool: a connection to a demoted master would stay. The clients of a
+	 * cluster and of sentinels learn of a new master by themselves.
 	 */
 	@Override
 	void failed(RuntimeException failure) {

@@ -17,8 +17,8 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 
 /**
- * Sends the scripts of all threads to one server in batches, with one command behind each
- * batch that waits for the acknowledgement. The server runs no other command of the
+ * Sends the scripts of all threads to one server in batches and, behind each batch, one
+ * command that waits for the acknowledgement. The server runs no other command of the
  * connection meanwhile, and scripts that come in that time are the next batch: otherwise
  * each would wait for the acknowledgements of all before it.
  */
@@ -66,8 +66,7 @@ final class LettuceBatches {
 	}
 
 	/**
-	 * The wait ends although the server is silent, and whatever the threads do that wait
-	 * for it.
+	 * The wait ends even if the server is silent, whatever the waiting threads do.
 	 */
 	@SuppressWarnings("FutureReturnValueIgnored") // its outcome is told to the entries
 	private void send(List<AsyncCommand<byte[], byte[], ?>> commands, List<Entry> batch) {
@@ -115,7 +114,7 @@ final class LettuceBatches {
 	}
 
 	/**
-	 * A command of which Lettuce may not know.
+	 * A command that Lettuce may not know.
 	 *
 	 * @param text its name
 	 */

@@ -104,7 +104,7 @@ class StoresIntegrationTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "REDIS_SENTINEL", "REDIS_CLUSTER" })
-	void replicaThatLagsTakesOverWithoutTheTail(StoreType type) throws IOException {
+	void replicaThatLagsTakesOverWithoutTheLatestWrites(StoreType type) throws IOException {
 		try (ReplicatedRedis store = (ReplicatedRedis) StoreUnderTest.start(type, FORGETFUL)) {
 			int master = store.master(0);
 			assertThat(set(store, "before")).isEqualTo("OK");
