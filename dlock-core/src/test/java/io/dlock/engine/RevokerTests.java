@@ -6,16 +6,24 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.engine.lease.AcquireContext;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.LeaseInternals;
+import io.dlock.engine.lease.LeaseRenewer;
+import io.dlock.engine.lease.LockEvents;
 import io.dlock.engine.lease.Revoker;
+import io.dlock.engine.lease.StoreReleaser;
 import io.dlock.engine.lease.UnansweredRequests;
 import io.dlock.engine.concurrent.Deadline;
+import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.memory.MemoryLockStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for the number of calls to the store, on a clock that a test turns.
@@ -223,6 +231,33 @@ class RevokerTests {
 		assertThat(this.revoker.size()).isOne();
 		pass(Duration.ofSeconds(2));
 		assertThat(this.revoker.size()).isZero();
+	}
+
+	/**
+	 * A renewal that got no answer may have begun the lease anew.
+	 */
+	@Test
+	void r25ReleaseThatFailsIsRepeatedForALeaseAfterTheLastRenewal() {
+		AcquireContext context = TestContexts.of("key", new LeaseTerms(HOUR, true));
+		Lease lease = new Lease(new Lease.Grant(context, "owner of key", 1, this.clock.now(), null), this.clock,
+				(hold, loss) -> {
+				});
+		try (EngineThreads threads = new EngineThreads()) {
+			LeaseRenewer renewer = new LeaseRenewer(this.store, this.clock, threads, new LockEvents(threads));
+			StoreReleaser releaser = new StoreReleaser(this.store, renewer, this.revoker, threads);
+			this.store.memory.acquire(request("key"));
+			pass(HOUR.dividedBy(2));
+			this.store.renewalsFail = true;
+			renewer.renewNow(lease);
+			pass(Duration.ofMinutes(25));
+			this.store.releasesThrow = true;
+			assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(() -> releaser.release(lease));
+			pass(Duration.ofMinutes(30));
+			assertThat(isFree("key")).isFalse();
+			this.store.releasesThrow = false;
+			pass(TIMEOUT);
+			assertThat(isFree("key")).isTrue();
+		}
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -92,6 +93,21 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 	}
 
 	@Test
+	void storeThatDoesNotAnswerIsAskedOnceInATime() {
+		LockHandle one = reader(shared().build());
+		this.clock.pass(Duration.ofMillis(20));
+		this.store.down = true;
+		LockHandle two = reader(shared().build());
+		LockHandle three = reader(shared().build());
+		assertThat(this.store.acquires).hasValue(2);
+		this.store.down = false;
+		assertThat(three.token()).isEqualTo(one.token());
+		one.release();
+		two.release();
+		three.release();
+	}
+
+	@Test
 	void newLeaseIsJoinedAlthoughAWriterOfItsProcessWaits() {
 		LockHandle one = reader(shared().build());
 		CompletableFuture<LockHandle> writer = waitingWriter();
@@ -157,6 +173,54 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 		Awaitility.await().until(() -> writer.remaining().toMillis() > 2500);
 		this.clock.pass(Duration.ofMillis(3100));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade);
+		assertThat(this.store.memory.find("key")).isEmpty();
+	}
+
+	/**
+	 * The question whether a writer waits has begun the lease anew.
+	 */
+	@Test
+	void r25ReleaseThatFailsIsRepeatedForALeaseAfterTheLastQuestion() {
+		LockHandle one = reader(shared().build());
+		this.clock.pass(LEASE.dividedBy(2));
+		LockHandle two = reader(shared().build());
+		assertThat(two.token()).as("the readers share a lease").isEqualTo(one.token());
+		AtomicInteger attempts = new AtomicInteger();
+		this.store.beforeRelease = () -> {
+			attempts.incrementAndGet();
+			throw new NoClassDefFoundError("a store with a bug");
+		};
+		one.release();
+		assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(two::release);
+		this.clock.pass(LEASE.multipliedBy(6).dividedBy(10));
+		int before = attempts.get();
+		Awaitility.await().until(() -> {
+			this.clock.pass(Duration.ofMillis(10));
+			return attempts.get() > before + 1;
+		});
+		this.store.beforeRelease = () -> {
+		};
+		Awaitility.await().until(() -> {
+			this.clock.pass(Duration.ofMillis(10));
+			return this.store.memory.find("key").isEmpty();
+		});
+	}
+
+	@Test
+	void lockWhoseMaxHoldEndsDuringItsDowngradeIsReleased() {
+		LockHandle writer = reader(LockRequest.builder("key").maxHold(LEASE).build());
+		this.clock.pass(LEASE.dividedBy(2));
+		writer.renewNow();
+		this.clock.onReading = () -> {
+			if (StackWalker.getInstance()
+				.walk((frames) -> frames.anyMatch((frame) -> frame.getMethodName().equals("beginRelease")))) {
+				this.clock.onReading = () -> {
+				};
+				this.clock.pass(LEASE.dividedBy(2));
+			}
+		};
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(writer::downgrade)
+			.withMessageContaining("maxHold");
 		assertThat(this.store.memory.find("key")).isEmpty();
 	}
 
