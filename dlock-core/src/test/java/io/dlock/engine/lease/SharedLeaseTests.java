@@ -22,9 +22,13 @@ class SharedLeaseTests {
 
 	private final AcquireContext context = TestContexts.of("key", new LeaseTerms(Duration.ofSeconds(10), true));
 
-	private final SharedLease lease = new SharedLease(
-			new Lease.Grant(this.context, "+owner", 1000, this.clock.now(), null), this.clock, (hold, loss) -> {
-			});
+	private final SharedLease lease = lease("+owner", 1000);
+
+	private SharedLease lease(String owner, long token) {
+		return new SharedLease(new Lease.Grant(this.context, owner, token, this.clock.now(), null), this.clock,
+				(hold, loss) -> {
+				});
+	}
 
 	@Test
 	void leaseIsNotJoinedAfterItsLastReader() {
@@ -44,6 +48,19 @@ class SharedLeaseTests {
 		assertThat(leases.size()).isZero();
 	}
 
+	/**
+	 * A lease that is not renewed is followed by another while it has readers.
+	 */
+	@Test
+	void nextLeaseIsFoundAfterTheEndOfTheOneBefore() {
+		SharedLeases leases = new SharedLeases(0);
+		SharedLease next = lease("+next", 1001);
+		leases.open(this.lease, this.context);
+		leases.open(next, this.context);
+		this.lease.leave(this.lease.holder());
+		assertThat(leases.find(this.context)).isSameAs(next);
+	}
+
 	@Test
 	void alarmOfTheLeaseIsThatOfTheReaderWhoseMaxHoldEndsFirst() {
 		Hold second = this.lease.join(this.context);
@@ -57,6 +74,24 @@ class SharedLeaseTests {
 	private void limit(Hold reader, long seconds) {
 		LockRequest limited = LockRequest.builder("key").maxHold(Duration.ofSeconds(seconds)).build();
 		reader.details(new HoldDetails(limited, limited.maxHold(), this.clock));
+	}
+
+	/**
+	 * The {@code maxHold} of the last reader is over, and the lease is not renewed any
+	 * more.
+	 */
+	@Test
+	void leaseIsNeitherJoinedNorFoundAfterTheLossOfItsLastReader() {
+		SharedLeases leases = new SharedLeases(0);
+		leases.open(this.lease, this.context);
+		Hold second = this.lease.join(this.context);
+		assertThat(second).isNotNull();
+		this.lease.holder().lose(new Loss(LossType.MAX_HOLD, "it was held for too long"));
+		assertThat(this.lease.endsWithLoss()).isFalse();
+		second.lose(new Loss(LossType.MAX_HOLD, "it was held for too long"));
+		assertThat(this.lease.endsWithLoss()).isTrue();
+		assertThat(this.lease.join(this.context)).isNull();
+		assertThat(leases.size()).isZero();
 	}
 
 	@Test
