@@ -51,6 +51,19 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void eachListenerOfAHandleIsCalled() throws Exception {
+		LockHandle handle = this.registry.acquire("key");
+		CompletableFuture<LockHandle> first = new CompletableFuture<>();
+		CompletableFuture<LockHandle> second = new CompletableFuture<>();
+		handle.onLost(first::complete);
+		handle.onLost(second::complete);
+		ForcedLoss.of(this.registry, handle);
+		assertThat(first.get()).isSameAs(handle);
+		assertThat(second.get()).isSameAs(handle);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
+	@Test
 	void listenerOfAReleasedNestedHandleIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle outer = this.registry.acquire("key");

@@ -18,6 +18,7 @@ import io.dlock.LockSet;
 import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -122,6 +123,22 @@ class RenewNowTests {
 		assertThat(handle.remaining()).isLessThanOrEqualTo(before).isGreaterThan(Duration.ofSeconds(20));
 		handle.release();
 		assertThat(events).hasAtLeastOneElementOfType(LockEvent.Released.class);
+	}
+
+	@Test
+	void listenersAreToldOfEachAnswer() {
+		List<LockEvent> events = new CopyOnWriteArrayList<>();
+		this.registry.addListener(events::add);
+		try (LockHandle handle = this.registry.acquire(this.request)) {
+			this.clock.pass(Duration.ofSeconds(50));
+			handle.renewNow();
+			this.store.renewalsFail = true;
+			assertThatExceptionOfType(LockStoreException.class).isThrownBy(handle::renewNow);
+			this.registry.threads().awaitEvents(Patience.EVENTUALLY);
+			assertThat(events).hasExactlyElementsOfTypes(LockEvent.Acquired.class, LockEvent.Renewed.class,
+					LockEvent.RenewalFailed.class);
+			assertThat(((LockEvent.Renewed) events.get(1)).remaining()).isGreaterThan(Duration.ofSeconds(55));
+		}
 	}
 
 	@Test

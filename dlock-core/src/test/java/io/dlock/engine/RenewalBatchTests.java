@@ -3,12 +3,14 @@ package io.dlock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.LockEvent;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
@@ -232,6 +234,24 @@ class RenewalBatchTests extends AbstractRenewalBatchTests {
 		});
 		assertThat(this.store.renewedTogether).extracting(List::size).containsExactly(5, 3, 1);
 		handles.forEach(LockHandle::release);
+	}
+
+	@Test
+	void listenersAreToldHowLongARenewedLockIsHeld() {
+		List<LockEvent.Renewed> renewed = new CopyOnWriteArrayList<>();
+		this.registry.addListener((event) -> {
+			if (event instanceof LockEvent.Renewed each) {
+				renewed.add(each);
+			}
+		});
+		LockHandle handle = acquire("key", Duration.ofSeconds(12));
+		this.clock.pass(Duration.ofSeconds(4));
+		Awaitility.await().until(() -> {
+			lookAfterLeases(this.registry);
+			return !renewed.isEmpty();
+		});
+		assertThat(renewed.get(0).remaining()).isGreaterThan(Duration.ofSeconds(11));
+		handle.release();
 	}
 
 	@Test
