@@ -326,6 +326,17 @@ class LockSetBatchTests extends AbstractLockSetTests {
 	 * The failure is not one of the store, and no lock has an answer.
 	 */
 	@Test
+	void releaseThatIsLostForOneLockIsRepeatedForThatOne() {
+		LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b", "c"));
+		this.store.unreachable = (key) -> key.equals("b");
+		set.release();
+		assertThat(isFreeInStore("a") && isFreeInStore("c")).isTrue();
+		assertThat(isFreeInStore("b")).isFalse();
+		this.store.unreachable = (key) -> false;
+		awaitFree("b");
+	}
+
+	@Test
 	void releaseThatFailsIsRepeatedForEachLock() {
 		LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b", "c"));
 		this.store.beforeRelease = () -> {

@@ -170,6 +170,28 @@ class LockSetLossTests extends AbstractLockSetTests {
 		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("A") && this.registry.queues().size() == 0);
 	}
 
+	@Test
+	void lossOfTheSecondLockEndsTheWaitForTheThird() {
+		holdElsewhere("c", Duration.ofHours(1));
+		LockRequest patient = request("set", LEASE, LockRequest.FOREVER);
+		CompletableFuture<LockSet> waiter = inOtherThread(
+				() -> this.registry.acquireAll(patient, List.of("a", "b", "c")));
+		CompletableFuture<LockSet> future = this.registry.acquireAllAsync(patient, List.of("A", "B", "c"));
+		Awaitility.await().until(() -> waitersOf("c") == 1);
+		this.registry.renewer()
+			.leases()
+			.stream()
+			.filter((lease) -> lease.holder().key().equalsIgnoreCase("b"))
+			.forEach(LeaseInternals::expire);
+		for (CompletableFuture<LockSet> each : List.of(waiter, future)) {
+			assertThat(each).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(LockLostException.class);
+		}
+		Awaitility.await().until(() -> isFreeInStore("a") && isFreeInStore("A") && this.registry.queues().size() == 0);
+	}
+
 	/**
 	 * The locks of the sets are taken away while the store is asked for the next ones.
 	 */
