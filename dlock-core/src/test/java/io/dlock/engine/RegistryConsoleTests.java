@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import io.dlock.LockHandle;
 import io.dlock.LockInfo;
 import io.dlock.LockRequest;
+import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.console.LocalLocks;
 import io.dlock.console.LockConsole;
@@ -188,6 +189,28 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 		this.store.beforeList = () -> {
 		};
 		assertThat(this.console.list(10).problem()).isNull();
+	}
+
+	@Test
+	void listWaitsForAnotherForACommandTimeout() throws Exception {
+		CountDownLatch listing = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		this.store.beforeList = () -> {
+			listing.countDown();
+			awaitQuietly(end);
+		};
+		try (LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				LockSettings.builder().lease(Duration.ofHours(1)).commandTimeout(Duration.ofMinutes(1)).build())) {
+			CompletableFuture<LockList> first = CompletableFuture.supplyAsync(() -> patient.console().list(10));
+			listing.await();
+			CompletableFuture<LockList> second = new CompletableFuture<>();
+			Thread waiting = new Thread(() -> second.complete(patient.console().list(10)));
+			waiting.start();
+			Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING || second.isDone());
+			end.countDown();
+			assertThat(first.get().problem()).isNull();
+			assertThat(second.get().problem()).isNull();
+		}
 	}
 
 	private static void awaitQuietly(CountDownLatch latch) {

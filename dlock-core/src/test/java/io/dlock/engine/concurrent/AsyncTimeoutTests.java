@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,6 +66,20 @@ class AsyncTimeoutTests {
 		this.clock.pass(Duration.ofSeconds(30));
 		this.tasks.get(1).run();
 		then(this.timer).should().executeTimerCallback(any());
+	}
+
+	/**
+	 * The request has ended on another thread meanwhile.
+	 */
+	@Test
+	void timeoutThatIsSetAfterItsCancellationLeavesNothingInTheTimer() {
+		Future<?> scheduled = mock(Future.class);
+		given(this.timer.schedule(any(), anyLong())).willAnswer((call) -> scheduled);
+		AsyncTimeout timeout = new AsyncTimeout(this.timer, () -> {
+		});
+		timeout.cancel();
+		timeout.set(Deadline.after(this.clock, Duration.ofHours(1)), Duration.ofSeconds(1));
+		then(scheduled).should().cancel(false);
 	}
 
 	@ParameterizedTest
