@@ -77,6 +77,16 @@ class CompletionCallbackTests extends AbstractTransactionTests {
 			.contains("Work.runInTransaction", "completion", "REQUIRES_NEW");
 	}
 
+	@Test
+	void callsAfterTheCommitAreWarnedOfOnceForEachMethod() {
+		Work work = start();
+		for (int i = 0; i < 2; i++) {
+			call(Callback.AFTER_COMMIT, () -> work.runInTransaction(this::insert));
+		}
+		assertThat(entries()).isEqualTo(2);
+		assertThat(warnings()).hasSize(1);
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void callAfterTheCommitIsRefusedInsideATransaction(Callback callback) {

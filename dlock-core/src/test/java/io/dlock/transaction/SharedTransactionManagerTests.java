@@ -78,6 +78,20 @@ class SharedTransactionManagerTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void guardsOfSeveralContextsAreAllAsked() {
+		List<String> other = new ArrayList<>();
+		CommitGuard guardOfTheChild = (transaction, lock) -> other.add(lock.key());
+		start((postProcessor) -> postProcessor.setCommitGuard(() -> this.guard));
+		try (AnnotationConfigApplicationContext child = child(this.context,
+				(postProcessor) -> postProcessor.setCommitGuard(() -> guardOfTheChild))) {
+			assertThat(child.isActive()).isTrue();
+			commitInside("key");
+		}
+		assertThat(this.asked).containsExactly("key");
+		assertThat(other).containsExactly("key");
+	}
+
+	@Test
 	void guardOfAClosedContextIsNotAsked() {
 		start();
 		try (AnnotationConfigApplicationContext child = child(this.context,

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -26,6 +28,8 @@ import io.dlock.DistributedLocked;
 import io.dlock.LockHandle;
 import io.dlock.LockLostException;
 import io.dlock.LockRequest;
+import io.dlock.OnLost;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -40,6 +44,15 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 
 		@DistributedLocked(key = "'counter'", lease = "5s")
 		public void runRenewed(Runnable body) {
+			body.run();
+		}
+
+	}
+
+	static class InterruptedWork {
+
+		@DistributedLocked(key = "'counter'", onLost = OnLost.INTERRUPT)
+		public void runInterruptibly(Runnable body) {
 			body.run();
 		}
 
@@ -132,6 +145,27 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 			assertThat(LockHandle.current()).hasValueSatisfying((handle) -> assertThat(handle.isValid()).isTrue());
 		});
 		assertThat(entries()).isOne();
+		nothingIsLeft();
+	}
+
+	@Test
+	void r47MethodInsideATransactionIsInterruptedWhenItsLockIsLost() {
+		this.context.registerBean(InterruptedWork.class);
+		start();
+		InterruptedWork work = this.context.getBean(InterruptedWork.class);
+		List<String> seen = new ArrayList<>();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> inTransaction(() -> {
+			insert();
+			work.runInterruptibly(() -> {
+				loseLock();
+				assertThatExceptionOfType(InterruptedException.class)
+					.isThrownBy(() -> new CountDownLatch(1).await(Patience.EVENTUALLY.toSeconds(), TimeUnit.SECONDS));
+				seen.add("interrupted");
+			});
+		}));
+		assertThat(seen).containsExactly("interrupted");
+		assertThat(Thread.interrupted()).isFalse();
+		assertThat(entries()).isZero();
 		nothingIsLeft();
 	}
 
