@@ -153,7 +153,8 @@ public class PublisherResultTests extends AbstractPublisherTests {
 
 			@Override
 			protected void hookOnSubscribe(org.reactivestreams.Subscription subscription) {
-				subscription.request(2);
+				subscription.request(1);
+				subscription.request(1);
 			}
 
 			@Override
