@@ -152,6 +152,15 @@ class RenewNowTests {
 	}
 
 	@Test
+	void leaseThatEndsDuringACallWithoutAnAnswerIsALoss() {
+		LockHandle handle = this.registry.acquire(this.request);
+		this.store.renewalsFail = true;
+		this.store.beforeRenew = () -> this.clock.pass(LEASE);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::renewNow);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+	}
+
+	@Test
 	void leaseThatIsOverIsNotRenewed() {
 		LockHandle handle = this.registry.acquire(this.request);
 		this.clock.pass(LEASE);

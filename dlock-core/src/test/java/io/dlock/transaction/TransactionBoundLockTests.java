@@ -261,6 +261,17 @@ public class TransactionBoundLockTests extends AbstractTransactionTests {
 	}
 
 	@Test
+	void ignoredLossDuringTheCommitIsNotLogged() {
+		Work work = start();
+		for (Runnable call : List.<Runnable>of(() -> work.run(this::insert), () -> work.runCarelessly(this::insert))) {
+			this.duringCommit = this::loseLock;
+			inTransaction(call);
+			nothingIsLeft();
+		}
+		assertThat(warnings().stream().filter((warning) -> warning.contains("during the commit"))).hasSize(1);
+	}
+
+	@Test
 	void warnsOncePerMethod() {
 		Work work = start();
 		for (int i = 0; i < 3; i++) {
