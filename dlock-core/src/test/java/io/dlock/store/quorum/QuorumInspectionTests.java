@@ -50,6 +50,21 @@ class QuorumInspectionTests extends AbstractQuorumTests {
 	}
 
 	/**
+	 * A lock needs four of five votes.
+	 */
+	@Test
+	void lockThatTooFewNodesKnowIsNotHeld() {
+		QuorumLockStore careful = store(SETTINGS.withWrongClocks(1));
+		set(Mode.IS_DOWN, 4);
+		assertThat(acquire(careful, "a")).isInstanceOf(Granted.class);
+		set(Mode.WORKS, 4);
+		assertThat(careful.find("key")).isPresent();
+		this.nodes.get(0).restartEmpty();
+		assertThat(careful.find("key")).isEmpty();
+		assertThat(careful.inspection().list(10).locks()).isEmpty();
+	}
+
+	/**
 	 * The first node has so many other locks that its list ends before the lock.
 	 */
 	@Test

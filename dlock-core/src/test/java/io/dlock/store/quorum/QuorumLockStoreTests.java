@@ -1,9 +1,12 @@
 package io.dlock.store.quorum;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -14,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.ReleaseCommand;
+import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
 import io.dlock.store.ReleaseResult;
 import io.dlock.store.RenewResult;
@@ -21,6 +25,7 @@ import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
 import io.dlock.store.quorum.FaultyNode.Mode;
 import io.dlock.test.MachineWatch;
+import io.dlock.test.Patience;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,6 +36,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * Renewals and releases by majority while nodes fail.
  */
 class QuorumLockStoreTests extends AbstractQuorumTests {
+
+	private static final Duration RELIABLE = LEASE.multipliedBy(99).dividedBy(100).minusMillis(2);
 
 	@Test
 	@Timing
@@ -209,6 +216,128 @@ class QuorumLockStoreTests extends AbstractQuorumTests {
 		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
 		set(Mode.IS_DOWN, 0, 1, 2);
 		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.UNKNOWN);
+	}
+
+	/**
+	 * The nodes still have the lock: the clocks may differ by a percent and 2 ms. The
+	 * ballots that are over are forgotten once a second, and this one is not yet.
+	 */
+	@Test
+	void r4LeaseIsNotRenewedOnceItIsOverByTheClockOfTheProcess() {
+		acquire(this.store, "a");
+		pass(RELIABLE.minusNanos(1));
+		assertThat(this.store.release("key", "a")).isTrue();
+		acquire(this.store, "b");
+		pass(RELIABLE.minusMillis(500));
+		this.store.acquire(new AcquireCommand("other", "c", LEASE, "", ""));
+		pass(Duration.ofMillis(500));
+		assertThat(renew(this.store, "b")).isEqualTo(RenewResult.REFUSED);
+		assertThat(this.nodes).allMatch((node) -> node.find("key").isPresent());
+	}
+
+	/**
+	 * All five nodes together take half of a lease for their answers.
+	 */
+	@Test
+	void r5RenewedLeaseCountsFromTheTimeOfItsSending() {
+		AtomicReference<Duration> delay = new AtomicReference<>(Duration.ZERO);
+		QuorumLockStore slow = new QuorumLockStore(this.nodes, SETTINGS, this.time::get, List.of(),
+				(node) -> (command) -> {
+					pass(delay.get());
+					command.run();
+				});
+		acquire(slow, "a");
+		delay.set(LEASE.dividedBy(10));
+		assertThat(renew(slow, "a")).isEqualTo(RenewResult.RENEWED);
+		delay.set(Duration.ZERO);
+		pass(RELIABLE.minus(LEASE.dividedBy(2)));
+		assertThat(renew(slow, "a")).isEqualTo(RenewResult.REFUSED);
+	}
+
+	@Test
+	void r6RenewalWithAShorterLeaseDoesNotEndTheLongerOne() {
+		acquire(this.store, "a");
+		assertThat(this.store.renew(List.of(new RenewCommand("key", "a", LEASE.dividedBy(10)))))
+			.containsExactly(RenewResult.RENEWED);
+		pass(LEASE.dividedBy(2));
+		assertThat(renew(this.store, "a")).isEqualTo(RenewResult.RENEWED);
+		assertThat(this.store.release("key", "a")).isTrue();
+	}
+
+	/**
+	 * The ballots that are over are forgotten once a second, and this one is not yet.
+	 */
+	@Test
+	void r11TokenOfAnOwnerWhoseLeaseIsOverIsNotGrantedAgain() {
+		long first = ((Granted) acquire(this.store, "a")).token();
+		pass(LEASE.minusMillis(500));
+		this.store.acquire(new AcquireCommand("other", "b", LEASE, "", ""));
+		pass(Duration.ofMillis(500));
+		assertThat(((Granted) acquire(this.store, "a")).token()).isGreaterThan(first);
+	}
+
+	/**
+	 * A lock needs four of five votes.
+	 */
+	@Test
+	void renewalNeedsAsManyVotesAsTheLock() {
+		QuorumLockStore careful = store(SETTINGS.withWrongClocks(1));
+		assertThat(acquire(careful, "a")).isInstanceOf(Granted.class);
+		set(Mode.IS_DOWN, 3, 4);
+		assertThat(renew(careful, "a")).isEqualTo(RenewResult.UNKNOWN);
+		set(Mode.WORKS, 3, 4);
+		this.nodes.get(3).restartEmpty();
+		assertThat(renew(careful, "a")).isEqualTo(RenewResult.RENEWED);
+		this.nodes.subList(0, 2).forEach(FaultyNode::restartEmpty);
+		assertThat(renew(careful, "a")).isEqualTo(RenewResult.REFUSED);
+	}
+
+	/**
+	 * The answers are those of the leases in their order, wherever the locks that are not
+	 * held any more are.
+	 */
+	@Test
+	void renewalsAreAnsweredInTheirOrder() {
+		Stream.of("x", "y").forEach((key) -> this.store.acquire(new AcquireCommand(key, "a", LEASE, "", "")));
+		assertThat(this.store
+			.renew(Stream.of("other", "x", "none", "y").map((key) -> new RenewCommand(key, "a", LEASE)).toList()))
+			.containsExactly(RenewResult.REFUSED, RenewResult.RENEWED, RenewResult.REFUSED, RenewResult.RENEWED);
+	}
+
+	/**
+	 * The answer of the node to the renewal comes late. Its vote would be in the way of
+	 * the next owner for a lease.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void nodeIsNotFilledUpOnceTheLockIsNotHeld(boolean released) {
+		Queue<Runnable> late = new ArrayDeque<>();
+		AtomicBoolean hangs = new AtomicBoolean();
+		QuorumLockStore filling = new QuorumLockStore(this.nodes, SETTINGS.withCommandTimeout(Patience.EVENTUALLY),
+				this.time::get, List.of(), (node) -> (command) -> {
+					if (node == 0 && hangs.get()) {
+						late.add(command);
+					}
+					else {
+						command.run();
+					}
+				});
+		set(Mode.IS_DOWN, 0);
+		assertThat(acquire(filling, "a")).isInstanceOf(Granted.class);
+		set(Mode.WORKS, 0);
+		hangs.set(true);
+		assertThat(renew(filling, "a")).isEqualTo(RenewResult.RENEWED);
+		if (released) {
+			assertThat(filling.release("key", "a")).isTrue();
+		}
+		else {
+			pass(RELIABLE);
+		}
+		assertThat(late).as("the renewal").isNotEmpty();
+		for (Runnable command = late.poll(); command != null; command = late.poll()) {
+			command.run();
+		}
+		assertThat(this.nodes.get(0).find("key")).isEmpty();
 	}
 
 	@Test

@@ -80,6 +80,18 @@ class QuorumNodesTests extends AbstractQuorumTests {
 		}
 	}
 
+	/**
+	 * A lock needs four of five votes.
+	 */
+	@Test
+	void startNeedsAsManyNodesAsALock() {
+		QuorumLockStore careful = store(SETTINGS.withWrongClocks(1));
+		set(Mode.IS_DOWN, 0);
+		careful.verify();
+		set(Mode.IS_DOWN, 3);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(careful::verify).withMessageContaining("3 of 5");
+	}
+
 	@Test
 	void startIsTriedAgainAsLongAsNodesThatDoNotRefuseItAreAMajority() {
 		this.nodes.get(0).refuse();
