@@ -1,10 +1,16 @@
 package io.dlock.torture;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
+
+import io.dlock.torture.server.ServerNode;
+import io.dlock.torture.server.StoreType;
+import io.dlock.torture.server.StoreUnderTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,10 +39,52 @@ class FinalChecksTests {
 	}
 
 	@Test
+	void i11OneMoreThanBeforeIsALeak() {
+		assertThat(checks(Map.of("locks", 2L, "rows", 7L))).startsWith("OK I11 ");
+		assertThat(checks(Map.of("locks", 3L, "rows", 7L))).startsWith("VIOLATION I11 ");
+		assertThat(checks(Map.of("locks", 2L, "rows", 8L))).as("a row for each key").startsWith("VIOLATION I11 ");
+	}
+
+	private static String checks(Map<String, Long> after) {
+		FinalChecks checks = new FinalChecks();
+		checks.store("gone", new Store(after), new FinalChecks.Before(Map.of("locks", 2L, "rows", 4L), 3, Set.of()),
+				Duration.ZERO);
+		return checks.lines().get(1);
+	}
+
+	@Test
 	void i11StoreThatNeverComesToRestIsNotWaitedForWithoutEnd() {
 		Map<String, Long> before = FinalChecks.quiet(() -> Map.of("rows", this.looks.getAndIncrement()),
 				Duration.ofMillis(30));
 		assertThat(before).containsEntry("rows", this.looks.get() - 1);
+	}
+
+	/**
+	 * A store with figures of the test.
+	 *
+	 * @param figures the amounts by name
+	 */
+	private record Store(Map<String, Long> figures) implements StoreUnderTest {
+
+		@Override
+		public StoreType type() {
+			return StoreType.REDIS;
+		}
+
+		@Override
+		public List<ServerNode> nodes() {
+			return List.of();
+		}
+
+		@Override
+		public List<String> clientOptions(int port) {
+			return List.of();
+		}
+
+		@Override
+		public void close() {
+		}
+
 	}
 
 }

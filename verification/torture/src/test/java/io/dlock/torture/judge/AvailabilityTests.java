@@ -53,6 +53,14 @@ class AvailabilityTests extends AbstractRunTests {
 	}
 
 	@Test
+	void i10RefusedCallsOfTwoProcessesAreNoReasonForEachOther() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 120, 1, 1090).released(130);
+		this.run.attempt(1, 0, 1000).waiting(0).then(1002, Event.REFUSED);
+		this.run.attempt(2, 0, 1001).waiting(0).then(1003, Event.REFUSED);
+		assertBroken(Invariant.I10);
+	}
+
+	@Test
 	void i10RefusedCallOverlapsHold() {
 		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 1000, 1, 1090).released(1005);
 		this.run.attempt(1, 0, 1000).waiting(0).then(1001, Event.REFUSED);

@@ -1,13 +1,37 @@
 package io.dlock.torture.judge;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.dlock.torture.history.Event;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for calls that take too long, fail or are interrupted (I9, I10).
  */
 class CallsTests extends AbstractRunTests {
+
+	/**
+	 * Ten times the wait time, a command and the slack: it may wait for two seconds.
+	 */
+	@Test
+	void i9CallThatNeverReturnsHangs() {
+		this.run.attempt(0, 0, 60_000);
+		assertThat(this.run.judge().violations())
+			.anyMatch((violation) -> violation.invariant() == Invariant.I9 && violation.text().endsWith(" hangs"));
+	}
+
+	/**
+	 * A quarter of a command timeout is an excuse.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "120, true", "130, false" })
+	void i10CallThatFailsInAShortPauseHasNoReason(long end, boolean broken) {
+		this.run.slow(100, end).attempt(0, 0, 100).then(200, Event.UNKNOWN);
+		assertThat(this.run.broken().contains(Invariant.I10)).isEqualTo(broken);
+	}
 
 	@Test
 	void i9CallTakesTooLong() {

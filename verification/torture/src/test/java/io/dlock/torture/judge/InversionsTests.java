@@ -24,6 +24,18 @@ class InversionsTests extends AbstractRunTests {
 		assertBroken(Invariant.I18);
 	}
 
+	/**
+	 * The call between them is later than none of the two.
+	 */
+	@Test
+	void i18LaterCallOvertakesTwoPlacesBefore() {
+		hold(0, Keys.FAIR, 100, 110, 800);
+		hold(2, Keys.FAIR, 350, 810, 850);
+		hold(3, Keys.FAIR, 290, 860, 900);
+		hold(1, Keys.FAIR, 200, 910, 950);
+		assertBroken(Invariant.I18);
+	}
+
 	@Test
 	void i18CallsThatBeginTogetherHaveNoOrder() {
 		overtake(Keys.FAIR, 210);
@@ -67,13 +79,29 @@ class InversionsTests extends AbstractRunTests {
 		assertThat(unproven(29, 0)).isEmpty();
 	}
 
+	@Test
+	void i18ExcusedCallsProveNothing() {
+		RunBuilder campaign = campaign(29, 2).fault(90_000, 95_000, "F12", "link-1");
+		for (int call = 0; call < 5; call++) {
+			long begin = 91_000 + call * 500;
+			campaign.attempt(1, Keys.FAIR, begin).granted(begin + 200, begin).released(begin + 290);
+		}
+		Verdict verdict = campaign.judge();
+		assertThat(verdict.coverage().get(Invariant.I18).excused()).isEqualTo(5);
+		assertThat(verdict.unproven()).contains("I18: 29 judged, at least 30 have to be");
+	}
+
 	private List<String> unproven(int judged, int fair) {
+		return campaign(judged, fair).judge().unproven().stream().filter((reason) -> reason.startsWith("I18")).toList();
+	}
+
+	private static RunBuilder campaign(int judged, int fair) {
 		RunBuilder campaign = new RunBuilder().option("fair", String.valueOf(fair));
 		for (int call = 0; call < judged; call++) {
 			long begin = 1000 + call * 100;
 			campaign.attempt(call % 2, Keys.FAIR, begin).granted(begin + 200, begin).released(begin + 290);
 		}
-		return campaign.judge().unproven().stream().filter((reason) -> reason.startsWith("I18")).toList();
+		return campaign;
 	}
 
 	private void overtake(int key, long laterCall) {

@@ -116,6 +116,21 @@ class JudgeTests extends AbstractRunTests {
 	}
 
 	@Test
+	void runThatIsBrokenIsBrokenAlthoughDataAreMissing() {
+		Verdict verdict = this.run.missing("there is no checks.txt").check("I11", "rows").judge();
+		assertThat(verdict.isValid()).isFalse();
+		assertThat(verdict.word()).isEqualTo("BROKEN");
+		assertThat(verdict.exitCode()).isEqualTo(1);
+	}
+
+	@Test
+	void excusedCasesAreAPartOfAllCases() {
+		assertThat(new Coverage(3, 1).excusedShare()).isEqualTo(0.25);
+		assertThat(new Coverage(3, 1).plus(new Coverage(1, 5)).excusedShare()).isEqualTo(0.6);
+		assertThat(new Coverage(3, 0).excusedShare()).isZero();
+	}
+
+	@Test
 	void runThatProvesSomethingIsClean() {
 		Verdict verdict = provesSomething().judge();
 		assertThat(verdict.unproven()).isEmpty();
@@ -171,6 +186,23 @@ class JudgeTests extends AbstractRunTests {
 		assertThat(verdict.coverage().get(Invariant.I20).excusedShare()).isGreaterThan(0.75);
 		assertThat(verdict.unproven())
 			.noneMatch((reason) -> reason.startsWith("I20") || reason.startsWith("the machine"));
+	}
+
+	/**
+	 * A loss that is told late because the process stood still.
+	 */
+	@Test
+	void briefRunMayExcuseFewOfTheInvariantsThatAreJudgedAlmostAlways() {
+		provesSomething().brief().fault(6000, 9000, "F1", "client-0");
+		this.run.attempt(0, 1, 5900)
+			.granted(5910, 50)
+			.held(5911, 5990, 50, 6890)
+			.then(9001, Event.LOST)
+			.then(9002, Event.RELEASE_SENT)
+			.then(9003, Event.RELEASED_LOST);
+		Verdict verdict = this.run.judge();
+		assertThat(verdict.coverage().get(Invariant.I6)).isEqualTo(new Coverage(1, 1));
+		assertThat(verdict.unproven()).contains("I6: 50 % excused, at most 10 % may be");
 	}
 
 	@Test

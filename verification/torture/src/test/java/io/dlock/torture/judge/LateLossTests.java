@@ -1,6 +1,8 @@
 package io.dlock.torture.judge;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.dlock.torture.history.Event;
 
@@ -18,6 +20,18 @@ class LateLossTests extends AbstractRunTests {
 			.then(1500, Event.RELEASE_SENT)
 			.then(1501, Event.RELEASED_LOST);
 		assertBroken(Invariant.I6);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1180, false", "1200, true" })
+	void i6LossIsKnownLaterThanTheMachineMayBe(long known, boolean late) {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(known, Event.LOST)
+			.then(1500, Event.RELEASE_SENT)
+			.then(1501, Event.RELEASED_LOST);
+		assertBroken(late ? new Invariant[] { Invariant.I6 } : new Invariant[0]);
 	}
 
 	@Test

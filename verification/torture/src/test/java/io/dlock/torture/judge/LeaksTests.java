@@ -51,6 +51,12 @@ class LeaksTests {
 	}
 
 	@Test
+	void i11ObjectsOfLockOutliveTheirRegistry() {
+		String baseline = BASELINE.formatted(10, 0, 5, "").replace("Hold\":2}", "Hold\":17}");
+		assertThat(leaks(baseline)).containsExactly("client-0 has 17 io.dlock.engine.lease.Hold when closed, 0 before");
+	}
+
+	@Test
 	void i11FiguresOfClientsAreReported() {
 		List<Leftover> leftovers = Leaks.leftovers("client-0", List.of("READY", BASELINE.formatted(12, 3, 5, "")));
 		assertThat(leftovers).extracting(Leftover::what)
@@ -80,7 +86,11 @@ class LeaksTests {
 	}
 
 	private static List<String> leaks(int threads, int holds, int keys, String left) {
-		return Leaks.of("client-0", List.of("READY", BASELINE.formatted(threads, holds, keys, left)), true)
+		return leaks(BASELINE.formatted(threads, holds, keys, left));
+	}
+
+	private static List<String> leaks(String baseline) {
+		return Leaks.of("client-0", List.of("READY", baseline), true)
 			.stream()
 			.filter((check) -> !check.holds())
 			.map(Run.Check::text)

@@ -29,6 +29,19 @@ class PlacesTests {
 		assertBroken();
 	}
 
+	/**
+	 * The violation names the reader with which the writer overlaps for longest.
+	 */
+	@Test
+	void i1WriterOverlapsSeveralReaders() {
+		this.run.attempt(0, MODES, 100).places(SHARED).granted(110, 1).held(111, 150, 1, 1100).released(151);
+		this.run.attempt(1, MODES, 100).places(SHARED).granted(120, 2).held(121, 300, 2, 1100).released(301);
+		this.run.attempt(2, MODES, 130).granted(140, 3).held(141, 250, 3, 1130).released(251);
+		assertThat(this.run.judge().violations()).filteredOn((violation) -> violation.invariant() == Invariant.I1)
+			.singleElement()
+			.satisfies((violation) -> assertThat(violation.text()).contains("both valid for 109.000 ms"));
+	}
+
 	@Test
 	void i1WriterOverlapsReader() {
 		shared(0, 100, 200, 1);
@@ -121,6 +134,18 @@ class PlacesTests {
 		permit(0, 2, 100, 200, 1);
 		permit(1, 2, 110, 210, 2);
 		permit(2, 2, 120, 300, 3);
+		assertBroken(Invariant.I1);
+	}
+
+	/**
+	 * The store granted two of the permits only.
+	 */
+	@Test
+	void i1PermitThatIsPassedOnAndKept() {
+		this.run.tokensPerLease(10);
+		permit(0, 2, 100, 200, 10);
+		permit(1, 2, 110, 210, 20);
+		permit(0, 2, 112, 118, 11);
 		assertBroken(Invariant.I1);
 	}
 

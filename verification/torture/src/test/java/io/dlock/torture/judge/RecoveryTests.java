@@ -3,6 +3,8 @@ package io.dlock.torture.judge;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.dlock.torture.history.Event;
 
@@ -59,12 +61,27 @@ class RecoveryTests {
 		assertThat(verdict.coverage().get(Invariant.I8).excused()).isPositive();
 	}
 
+	/**
+	 * The limit is a turn, a poll and the slack, and a turn for each client: 800.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "2, 0", "4, 1" })
+	void i8LockOfDeadHolderStaysTakenForLongerThanTheLimit(int calls, int broken) {
+		staysTaken(calls);
+		assertThat(this.run.judge().counts().get(Invariant.I8)).isEqualTo(broken);
+	}
+
 	private void staysTaken() {
+		staysTaken(30);
+	}
+
+	private void staysTaken(int calls) {
 		this.run.killed(0, 200).attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090);
-		for (int call = 0; call < 30; call++) {
+		for (int call = 0; call < calls; call++) {
 			this.run.attempt(1, 0, 1300 + 320 * call).waiting(300).then(1600 + 320 * call, Event.REFUSED);
 		}
-		this.run.attempt(1, 0, 11_000).granted(11_005, 2).held(11_006, 11_010, 2, 12_000).released(11_011);
+		long end = 1400 + 320 * calls;
+		this.run.attempt(1, 0, end).granted(end + 5, 2).held(end + 6, end + 10, 2, end + 1000).released(end + 11);
 	}
 
 	@Test

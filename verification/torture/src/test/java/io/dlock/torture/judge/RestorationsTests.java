@@ -40,6 +40,14 @@ class RestorationsTests {
 	}
 
 	@Test
+	void i15ProcessHasNoLockAfterTheSecondPromotion() {
+		demotion().attempt(0, Keys.privateKey(0, 0), 1400).granted(1600, 2).held(1601, 1610, 2, 2500).released(1611);
+		this.run.fault(5000, 7000, "F24", "store").restored(5500);
+		this.run.attempt(0, Keys.privateKey(0, 0), 5600).waiting(1000).then(6600, Event.UNKNOWN);
+		assertThat(this.run.broken()).containsExactly(Invariant.I15);
+	}
+
+	@Test
 	void i15ProcessThatWantsNothingOrHasTroubleOfItsOwnProvesNothing() {
 		demotion().fault(1400, 2800, "F12", "link-0");
 		this.run.attempt(0, Keys.privateKey(0, 0), 1600).waiting(1000).then(2600, Event.UNKNOWN);

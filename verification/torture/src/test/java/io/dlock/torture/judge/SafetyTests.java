@@ -30,6 +30,18 @@ class SafetyTests {
 	}
 
 	@Test
+	void i12LeaseOfAHolderThatWasToldOfItsLossTooLateCounts() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 190, 1, 1090)
+			.then(1095, Event.LOST)
+			.then(1096, Event.RELEASE_SENT)
+			.then(1097, Event.RELEASED_LOST);
+		this.run.attempt(1, 0, 140).granted(700, 2).held(701, 710, 2, 1600).released(711);
+		assertThat(this.run.broken()).contains(Invariant.I12);
+	}
+
+	@Test
 	void i1HoldsOfOtherKeysOverlap() {
 		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 200, 1, 1100).released(201);
 		this.run.attempt(1, 1, 120).granted(130, 1).held(131, 250, 1, 1110).released(251);
@@ -75,10 +87,43 @@ class SafetyTests {
 	}
 
 	@Test
+	void i2HighestTokenRejectedWhenItIsUsedAgain() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 200, 1, 1100).released(201);
+		this.run.resource(120, 0, Event.FENCED_WRITE, 1, 1).resource(130, 0, Event.FENCED_REJECTED, 1, 1);
+		assertBroken(Invariant.I2);
+	}
+
+	@Test
 	void i3TokenDoesNotRise() {
 		this.run.attempt(0, 0, 100).granted(110, 5).held(111, 150, 5, 1100).released(151);
 		this.run.attempt(1, 0, 160).granted(170, 4).held(171, 200, 4, 1160).released(201);
 		assertThat(this.run.broken()).contains(Invariant.I3);
+	}
+
+	@Test
+	void i3TokenStaysTheSame() {
+		this.run.attempt(0, 0, 100).granted(110, 5).held(111, 150, 5, 1100).released(151);
+		this.run.attempt(1, 0, 160).granted(170, 5).held(171, 200, 5, 1160).released(201);
+		assertThat(this.run.broken()).contains(Invariant.I3);
+	}
+
+	/**
+	 * The order of the first two is not known.
+	 */
+	@Test
+	void i3TokenIsBelowTheHighestAndAboveTheLast() {
+		overlapping(0, 100, 160, 10);
+		overlapping(1, 110, 170, 4);
+		this.run.attempt(1, 0, 200).granted(210, 7).held(211, 220, 7, 1200).released(221);
+		assertThat(this.run.broken()).contains(Invariant.I3);
+	}
+
+	private void overlapping(int client, long invoked, long granted, long token) {
+		this.run.attempt(client, 0, invoked)
+			.granted(granted, token)
+			.then(granted + 1, Event.FOUND_LOST)
+			.then(granted + 2, Event.RELEASE_SENT)
+			.then(granted + 3, Event.RELEASED_LOST);
 	}
 
 	@Test
@@ -235,6 +280,14 @@ class SafetyTests {
 	}
 
 	@Test
+	void i4HolderUsesTheTokenOfAnEarlierHolder() {
+		AttemptBuilder holder = this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 5, 1100);
+		holder.released(151);
+		this.run.resource(130, holder, 4, 1);
+		assertBroken(Invariant.I4);
+	}
+
+	@Test
 	void i4CallOfAnEarlierProcessHadTheSameNumber() {
 		AttemptBuilder holder = this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 5, 1100);
 		holder.released(151);
@@ -246,6 +299,13 @@ class SafetyTests {
 	void i5FencedUpdateIsOverwritten() {
 		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 200, 1, 1100).released(201);
 		this.run.resource(120, 0, Event.FENCED_WRITE, 1, 1).resource(130, 1, Event.FENCED_WRITE, 2, 1);
+		assertBroken(Invariant.I5);
+	}
+
+	@Test
+	void i5FencedUpdateIsCountedTwice() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 200, 1, 1100).released(201);
+		this.run.resource(120, 0, Event.FENCED_WRITE, 1, 1).resource(130, 1, Event.FENCED_WRITE, 2, 3);
 		assertBroken(Invariant.I5);
 	}
 
@@ -270,6 +330,12 @@ class SafetyTests {
 	void i17TransferFromBalancesThatAreOutOfDate() {
 		transfer(120, 40_000, 40_001, -30, 30, 30);
 		transfer(130, 40_000, 40_001, -10, 10, 10);
+		assertBroken(Invariant.I17);
+	}
+
+	@Test
+	void i17TransferThatMakesMoney() {
+		transfer(120, 40_000, 40_001, -10, 30, 30);
 		assertBroken(Invariant.I17);
 	}
 
