@@ -6,12 +6,25 @@ import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
 import io.dlock.torture.judge.RunBuilder.AttemptBuilder;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * Tests for {@link Answers} (I19), and for the time of nested calls (I9).
  */
 class AnswersTests extends AbstractRunTests {
 
 	private int keys;
+
+	@Test
+	void i19LockIsReleasedThoughItsHolderHadFoundItLost() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 150, 1, 1100)
+			.then(160, Event.FOUND_LOST)
+			.then(160, Event.RELEASE_SENT)
+			.then(162, Event.RELEASED);
+		assertThat(this.run.broken()).contains(Invariant.I19);
+	}
 
 	@Test
 	void i19CallIsToldBusyBeforeItsWaitIsOver() {

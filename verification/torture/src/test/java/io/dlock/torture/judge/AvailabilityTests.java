@@ -5,6 +5,8 @@ import org.junit.jupiter.api.Test;
 import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * Tests for free keys that are not granted (I10, I14).
  */
@@ -89,6 +91,34 @@ class AvailabilityTests extends AbstractRunTests {
 			this.run.attempt(1, 0, 200 + 150 * call).waiting(500).then(700 + 150 * call, Event.REFUSED);
 		}
 		assertBroken(Invariant.I10);
+	}
+
+	/**
+	 * Its turn is kept for two polls, and then the key is free.
+	 */
+	@Test
+	void i10CallThatLeftKeepsTheKeyForATurnOnly() {
+		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 1280, 1, 1300).released(1285);
+		this.run.attempt(1, 0, 1000).waiting(300).then(1300, Event.REFUSED);
+		this.run.attempt(2, 0, 1310).waiting(700).then(2010, Event.REFUSED);
+		assertBroken(Invariant.I10);
+	}
+
+	/**
+	 * A process that stands still renews nothing.
+	 */
+	@Test
+	void i7LockThatIsLostInAPauseIsFreeAfterItsLease() {
+		this.run.fault(200, 5000, "F1", "client-0");
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 190, 1, 1090)
+			.then(5001, Event.FOUND_LOST)
+			.then(5001, Event.LOST)
+			.then(5002, Event.RELEASE_SENT)
+			.then(5003, Event.RELEASED_LOST);
+		this.run.attempt(1, 0, 300).waiting(4000).then(4300, Event.REFUSED);
+		assertThat(this.run.broken()).contains(Invariant.I7);
 	}
 
 	@Test

@@ -33,6 +33,17 @@ class CallsTests extends AbstractRunTests {
 		assertThat(this.run.broken().contains(Invariant.I10)).isEqualTo(broken);
 	}
 
+	/**
+	 * Another thread may have asked before, for a command timeout and the slack.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "1590, false", "1650, true" })
+	void i10CallFailsAfterAFaultThatIsOver(long invoked, boolean broken) {
+		this.run.fault(500, 1000, "F12", "link-0");
+		this.run.attempt(0, 0, invoked).then(invoked + 100, Event.UNKNOWN);
+		assertThat(this.run.broken().contains(Invariant.I10)).isEqualTo(broken);
+	}
+
 	@Test
 	void i9CallTakesTooLong() {
 		this.run.fault(0, 50_000, "F5", "store");

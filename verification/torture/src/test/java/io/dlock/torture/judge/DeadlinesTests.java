@@ -32,6 +32,15 @@ class DeadlinesTests {
 	}
 
 	@Test
+	void i9FutureForSeveralAccountsHasASecondForEach() {
+		this.run.fault(500, 20_000, "F6", "node-0");
+		this.run.attempt(0, 40_000, 1000).waiting(300).then(1000, Event.ASYNC).then(5400, Event.UNKNOWN);
+		assertThat(this.run.broken()).isEmpty();
+		this.run.attempt(0, 40_001, 6000).waiting(300).then(6000, Event.ASYNC).then(10_700, Event.UNKNOWN);
+		assertThat(this.run.broken()).containsExactly(Invariant.I9);
+	}
+
+	@Test
 	void i9FutureThatNeverEnds() {
 		this.run.attempt(0, 0, 1000).waiting(300).then(1000, Event.ASYNC);
 		assertThat(this.run.broken()).containsExactly(Invariant.I9);

@@ -1,6 +1,8 @@
 package io.dlock.torture.judge;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
@@ -170,6 +172,16 @@ class JudgeTests extends AbstractRunTests {
 		Verdict verdict = this.run.judge();
 		assertThat(verdict.isClean()).isTrue();
 		assertThat(verdict.unproven()).containsExactly("10 locks were lost for no reason but a slow machine, of 1");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "5, true", "6, false" })
+	void fewLocksMayBeLostToTheMachine(int locks, boolean valid) {
+		provesSomething().slow(21_000, 21_900);
+		for (int lock = 0; lock < locks; lock++) {
+			this.run.trouble(22_000, 22_000, Event.LOST);
+		}
+		assertThat(this.run.judge().isValid()).isEqualTo(valid);
 	}
 
 	@Test

@@ -35,6 +35,18 @@ class LateLossTests extends AbstractRunTests {
 	}
 
 	@Test
+	void i6HolderThatWasToldLooksLaterOnce() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 1050, 1, 1090)
+			.then(1100, Event.LOST)
+			.then(1400, Event.FOUND_LOST)
+			.then(1500, Event.RELEASE_SENT)
+			.then(1501, Event.RELEASED_LOST);
+		assertBroken();
+	}
+
+	@Test
 	void i6LossIsNeverTold() {
 		this.run.attempt(0, 0, 100)
 			.renewed()

@@ -22,6 +22,15 @@ class MessagesTests {
 	}
 
 	@Test
+	void i15FewTurnsInTimeAreNoProofThatMessagesArrive() {
+		this.run.fault(10_000, 40_000, "F34", "client-1");
+		handOvers(1000, 8);
+		handOvers(1, 26_000, 50, 6);
+		handOvers(1, 30_000, 8, 4);
+		assertThat(this.run.broken()).containsExactly(Invariant.I15);
+	}
+
+	@Test
 	void i15TurnsComeInTimeAgainWhenTheSilenceIsNoticed() {
 		this.run.fault(10_000, 40_000, "F34", "client-1");
 		handOvers(1000, 8);

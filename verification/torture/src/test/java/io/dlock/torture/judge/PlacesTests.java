@@ -43,6 +43,18 @@ class PlacesTests {
 	}
 
 	@Test
+	void i1ReaderWhoseValueChangedReadsOnceMore() {
+		this.run.attempt(0, MODES, 100)
+			.places(SHARED)
+			.granted(110, 1)
+			.held(111, 150, 1, 1100)
+			.read(120, 1, 2)
+			.read(130, 2, 2)
+			.released(151);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
 	void i1WriterOverlapsReader() {
 		shared(0, 100, 200, 1);
 		shared(1, 110, 130, 2);

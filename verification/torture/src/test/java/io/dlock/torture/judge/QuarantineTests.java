@@ -1,6 +1,8 @@
 package io.dlock.torture.judge;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
@@ -22,6 +24,14 @@ class QuarantineTests {
 		this.run.attempt(0, 0, 4300).waiting(0).then(4301, Event.QUARANTINED);
 		assertThat(this.run.broken()).isEmpty();
 		assertThat(this.run.judge().vacuous()).doesNotContain(VACUOUS);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "F4", "F5", "F14", "F15", "F16", "F17", "F19", "F21", "F35" })
+	void i10FaultsAfterWhichAStoreMayHaveForgottenAreReasons(String fault) {
+		this.run.fault(1000, 3000, fault, "node-0");
+		this.run.attempt(0, 0, 2000).waiting(0).then(2001, Event.QUARANTINED);
+		assertThat(this.run.judge().counts().get(Invariant.I10)).isZero();
 	}
 
 	@Test

@@ -73,6 +73,17 @@ class SafetyTests {
 	}
 
 	@Test
+	void i1HolderIsFencedOutAgainAfterItsLastCheck() {
+		this.run.attempt(0, 0, 100)
+			.granted(110, 1)
+			.held(111, 200, 1, 1100)
+			.then(150, Event.FENCED_REJECTED, 1)
+			.then(250, Event.FENCED_REJECTED, 1)
+			.released(251);
+		assertBroken(Invariant.I1);
+	}
+
+	@Test
 	void i2StaleWriteTaken() {
 		this.run.attempt(0, 0, 100).granted(110, 1).held(111, 200, 1, 1100).released(201);
 		this.run.resource(120, 0, Event.FENCED_WRITE, 2, 1).resource(130, 0, Event.FENCED_WRITE, 1, 2);
@@ -266,6 +277,12 @@ class SafetyTests {
 	@Test
 	void i4NestedHoldHasAnotherToken() {
 		this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 5, 1100).then(130, Event.NESTED, 6).released(151);
+		assertBroken(Invariant.I4);
+	}
+
+	@Test
+	void i4HoldShowsAnotherTokenThanItsGrant() {
+		this.run.attempt(0, 0, 100).granted(120, 5).held(121, 150, 6, 1100).released(151);
 		assertBroken(Invariant.I4);
 	}
 

@@ -100,4 +100,31 @@ class TimelineTests {
 		assertThat(intervals.beginningIn(55, 99)).isEmpty();
 	}
 
+	@Test
+	void timesThatOverlapAreJoined() {
+		Intervals times = Intervals
+			.of(List.of(new Interval(10, 100), new Interval(20, 30), new Interval(100, 110), new Interval(200, 210)));
+		assertThat(times.all()).containsExactly(new Interval(10, 110), new Interval(200, 210));
+	}
+
+	@Test
+	void timesIntersectWhereTheyTouch() {
+		Intervals times = Intervals.of(List.of(new Interval(10, 20), new Interval(30, 40)));
+		assertThat(times.intersects(0, 9)).isFalse();
+		assertThat(times.intersects(0, 10)).isTrue();
+		assertThat(times.intersects(20, 20)).isTrue();
+		assertThat(times.intersects(21, 29)).isFalse();
+		assertThat(times.intersects(41, 50)).isFalse();
+	}
+
+	@Test
+	void timeThatOthersCoverIsLeftOut() {
+		Intervals times = Intervals.of(List.of(new Interval(10, 20), new Interval(30, 40)));
+		Intervals others = Intervals.of(List.of(new Interval(15, 35), new Interval(50, 60)));
+		assertThat(times.covered(0, 100)).isEqualTo(20);
+		assertThat(times.covered(12, 32)).isEqualTo(10);
+		assertThat(times.coveredBesides(others, 0, 100)).isEqualTo(10);
+		assertThat(times.coveredBesides(others, 12, 38)).isEqualTo(6);
+	}
+
 }

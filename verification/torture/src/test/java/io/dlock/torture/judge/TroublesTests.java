@@ -3,6 +3,8 @@ package io.dlock.torture.judge;
 import java.util.Arrays;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.dlock.torture.history.Event;
 
@@ -31,6 +33,13 @@ class TroublesTests {
 	void i14CallWithoutARivalMayFailInAPause() {
 		this.run.fault(900, 2000, "F1", "client-0").trouble(890, 2010, Event.UNKNOWN);
 		assertBroken();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1090, true", "1110, false" })
+	void i14CallWithoutARivalFailsInAShortPause(long end, boolean broken) {
+		this.run.slow(1000, end).trouble(990, 1120, Event.UNKNOWN);
+		assertThat(this.run.broken().contains(Invariant.I14)).isEqualTo(broken);
 	}
 
 	@Test
