@@ -72,6 +72,17 @@ class LockRecordTests {
 		return this.record.members().stream().map(Member::owner).toList();
 	}
 
+	/**
+	 * A lease never lasts shorter than it was asked for.
+	 */
+	@Test
+	void leaseIsRoundedUpToMicroseconds() {
+		assertThat(LockRecord.micros(Duration.ofNanos(1))).isEqualTo(1);
+		assertThat(LockRecord.micros(Duration.ofNanos(1000))).isEqualTo(1);
+		assertThat(LockRecord.micros(Duration.ofNanos(1001))).isEqualTo(2);
+		assertThat(LockRecord.micros(Duration.ofSeconds(1))).isEqualTo(SECOND);
+	}
+
 	@Test
 	void tokenIsTheClockOrOneMoreThanTheLast() {
 		assertThat(granted("+a", UNLIMITED, null)).isEqualTo(this.now);

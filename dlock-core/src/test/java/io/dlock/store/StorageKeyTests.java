@@ -44,6 +44,22 @@ class StorageKeyTests {
 	}
 
 	@Test
+	void keyThatIsAsLongAsAStorageKeyMayBeIsNotShortened() {
+		String longest = "x".repeat(StorageKey.MAX_LENGTH - 3) + "%20";
+		assertThat(StorageKey.of("x".repeat(StorageKey.MAX_LENGTH - 3) + " ")).isEqualTo(longest);
+		assertThat(StorageKey.of("x".repeat(StorageKey.MAX_LENGTH - 2) + " ")).hasSize(StorageKey.MAX_LENGTH)
+			.matches("x{447}~[0-9a-f]{64}");
+	}
+
+	/**
+	 * Rows of the store itself begin like that.
+	 */
+	@Test
+	void r53NoKeyIsStoredAsARowOfTheStoreItself() {
+		assertThat(StorageKey.of("!quarantine")).isNotEqualTo("!quarantine").doesNotContain("!");
+	}
+
+	@Test
 	void r53LongKeysThatDifferInOneHalfOfACharacterAreKeptApart() {
 		String prefix = "x".repeat(600);
 		assertThat(List.of("\u0141", "\u0241", "\u0142", "A", "\ud841", "\ud941")

@@ -291,6 +291,21 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 	}
 
 	@Test
+	void rowOfAMemberWhoseLeaseIsOverIsThatOfTheOthers() throws SQLException {
+		granted(acquire("+b"));
+		granted(this.store
+			.acquire(new AcquireCommand(this.key, "+a", Duration.ofMillis(50), "", "", null, false, null, 5)));
+		Awaitility.await().until(() -> this.store.inspection().findAll(this.key).size() == 1);
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			assertThat(this.store.lockRow(connection, this.key, "+a")).isFalse();
+			assertThat(this.store.lockRow(connection, this.key, "+b")).isTrue();
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+	}
+
+	@Test
 	void lockedRowsKeepNoOtherMemberFromEveryRenewal() throws SQLException {
 		JdbcLockStore impatient = Patience.connected(store(this.pool, Duration.ofSeconds(1)));
 		List<RenewCommand> renewals = Stream.of("a", "b", "c")

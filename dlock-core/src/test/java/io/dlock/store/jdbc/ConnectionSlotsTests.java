@@ -52,8 +52,11 @@ class ConnectionSlotsTests {
 	void callsThatAreNotAnsweredAreASilenceOfTheDatabase() {
 		try (ConnectionSlots.Slot first = this.slots.enter(false)) {
 			awaitMoreThan(TIMEOUT);
+			long begin = System.nanoTime();
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.slots.enter(false))
 				.isNotInstanceOf(StoreCongestedException.class);
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).as("the database may answer again")
+				.isGreaterThanOrEqualTo(TIMEOUT.dividedBy(2));
 		}
 	}
 

@@ -40,6 +40,7 @@ class PostgreSqlSettingsIntegrationTests extends AbstractJdbcStoreTests {
 			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
 			assertThat(ownSetting(store, "synchronous_commit")).isEqualTo("on");
 			assertThat(ownSetting(store, "lock_timeout")).as("a little less than the client waits").isEqualTo("16s");
+			assertThat(ownSetting(store, "statement_timeout")).as("not only for row locks").isEqualTo("16s");
 			store.close();
 		}
 	}

@@ -147,6 +147,8 @@ class RedisInspectionIntegrationTests {
 			StoredLocks locks = store.inspection().list(100);
 			assertThat(locks.locks()).extracting(StoredLock::storageKey).containsExactlyInAnyOrder("a", "b", "c");
 			assertThat(locks.complete()).isTrue();
+			assertThat(store.inspection().list(3).complete()).as("as many as there are").isTrue();
+			assertThat(store.inspection().list(2).complete()).isFalse();
 		}
 	}
 
