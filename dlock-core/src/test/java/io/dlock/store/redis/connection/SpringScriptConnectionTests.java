@@ -57,4 +57,21 @@ class SpringScriptConnectionTests {
 		assertThat(this.connection.runAll(Collections.nCopies(3, RUN), true)).containsExactly(refused, 1L, 0L);
 	}
 
+	@Test
+	void scriptsThatAreSentAgainAreAnsweredInTheirPlaces() {
+		RedisSystemException unknown = new RedisSystemException("Error in execution",
+				new RedisCommandExecutionException("NOSCRIPT No matching script"));
+		this.answers.addAll(List.of(5L, unknown, 6L, unknown, 7L, 8L));
+		assertThat(RedisLockScript.answers(this.connection, Collections.nCopies(4, RUN), null)).containsExactly(5L, 7L,
+				6L, 8L);
+	}
+
+	@Test
+	void connectionIsGivenBackAndItsFailureIsNoneOfTheScript() {
+		this.answers.addAll(List.of("closed", new IllegalStateException("is broken")));
+		this.connection.close();
+		this.connection.close();
+		assertThat(this.answers).isEmpty();
+	}
+
 }
