@@ -1,6 +1,8 @@
 package io.dlock.torture.judge;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.dlock.torture.Keys;
 import io.dlock.torture.history.Event;
@@ -14,6 +16,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AnswersTests extends AbstractRunTests {
 
 	private int keys;
+
+	@ParameterizedTest
+	@CsvSource({ "590, true", "599, false" })
+	void i19CallIsToldBusyALittleBeforeItsWaitIsOver(long told, boolean wrong) {
+		this.run.attempt(0, 0, 90).granted(95, 1).held(96, 700, 1, 1090).released(701);
+		this.run.attempt(1, 0, 100).waiting(500).then(told, Event.REFUSED);
+		assertThat(this.run.broken().contains(Invariant.I19)).isEqualTo(wrong);
+	}
 
 	@Test
 	void i19LockIsReleasedThoughItsHolderHadFoundItLost() {

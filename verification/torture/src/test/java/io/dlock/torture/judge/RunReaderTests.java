@@ -88,6 +88,14 @@ class RunReaderTests {
 		assertThat(read().limits().tokensPerLease()).isEqualTo(tokens);
 	}
 
+	@Test
+	void clientThatDidNotSayThatItEndsWasKilled() throws IOException {
+		Stream<HistoryRecord> end = Stream.of(HistoryRecord.of(3 * SECOND, new Origin(0, 0, 0, 0), Event.END));
+		history(0, Stream.concat(call(0, 0, 1, SECOND, 2 * SECOND), end));
+		history(1, call(1, 0, 1, SECOND, 2 * SECOND));
+		assertThat(read().clients()).extracting(Client::killed).containsExactly(0L, 2 * SECOND);
+	}
+
 	/**
 	 * A call may be interrupted late, but not by an interrupt that was sent long before
 	 * the call before it began.
