@@ -54,6 +54,19 @@ class H2MailboxTests extends AbstractJdbcStoreTests {
 	}
 
 	@Test
+	void lockOfARequestThatDoesNotQueueIsNotPolled() {
+		JdbcLockStore store = (JdbcLockStore) store();
+		MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(9));
+		try (Mailbox mailbox = store.openMailbox(address, (key) -> fail("The request does not wait"))) {
+			assertThat(mailbox).isNotNull();
+			granted(ask(store, "a", null));
+			assertThat(store.acquire(new AcquireCommand(key(), "b", LEASE, "holder", "", address, false, null)))
+				.isInstanceOf(Refused.class);
+			assertThat(store.awaited(address)).isEmpty();
+		}
+	}
+
+	@Test
 	void eachMailboxReceivesItsOwnKeysOnly() {
 		JdbcLockStore store = (JdbcLockStore) store();
 		MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
