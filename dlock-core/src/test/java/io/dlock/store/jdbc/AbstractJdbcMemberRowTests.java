@@ -336,6 +336,27 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 					RenewResult.NOT_SENT, RenewResult.NOT_SENT));
 	}
 
+	/**
+	 * A renewal that is not sent is due again at once.
+	 */
+	@Test
+	void membersWhoseRowsAreAllLockedAreUnanswered() throws SQLException {
+		JdbcLockStore impatient = Patience.connected(store(this.pool, Duration.ofSeconds(1)));
+		List<RenewCommand> renewals = Stream.of("a", "b", "c")
+			.map((each) -> new RenewCommand(each, "+" + each, LEASE))
+			.toList();
+		renewals.forEach((each) -> granted(this.store.acquire(command(each.key(), each.owner(), 5, null))));
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			for (RenewCommand each : renewals) {
+				assertThat(this.store.lockRow(connection, each.key(), each.owner())).isTrue();
+			}
+			assertThat(impatient.renew(renewals)).containsOnly(RenewResult.UNKNOWN);
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
+	}
+
 	@Test
 	void textsThatTheDatabaseDoesNotStoreAreStoredInMembers() {
 		String text = "ä \uD83D\uDD12 \uD83D \u0000 ,".repeat(60);
