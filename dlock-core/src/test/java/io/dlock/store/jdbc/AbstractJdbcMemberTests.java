@@ -223,6 +223,15 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 	}
 
 	@Test
+	void requestThatComesAtTheEndOfALeaseIsToldOfNoHolder() {
+		granted(acquire("x"));
+		JdbcLockStore late = interruptedOnce(
+				() -> update("UPDATE " + this.table + " SET lease_until = '2000-01-01 00:00:00'"));
+		assertThat(late.acquire(command(this.key, "y", 1, this.mailbox))).isEqualTo(new Refused(Duration.ZERO, null));
+		granted(acquire("z"));
+	}
+
+	@Test
 	void requestThatLeavesWhenItsTurnComesKeepsTheKeyFromNoOther() {
 		granted(acquire("x"));
 		refused(this.store.acquire(command(this.key, "y", 1, this.mailbox)));
