@@ -12,9 +12,9 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
@@ -63,8 +63,12 @@ class LockedRowIntegrationTests {
 	 * A store whose timeout runs out, since the row is locked.
 	 */
 	private static JdbcLockStore impatientStore(DataSource pool) {
-		return Patience.connected(
-				new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(Duration.ofSeconds(1))));
+		return impatientStore(pool, Duration.ofSeconds(1));
+	}
+
+	private static JdbcLockStore impatientStore(DataSource pool, Duration timeout) {
+		return Patience
+			.connected(new JdbcLockStore(pool, JdbcLockStoreSettings.defaults().withCommandTimeout(timeout)));
 	}
 
 	private static TransactionTemplate transaction(DataSource dataSource, int isolation) {
@@ -211,11 +215,12 @@ class LockedRowIntegrationTests {
 	/**
 	 * PostgreSQL has no limit of its own.
 	 */
-	@Test
-	void rowThatAnotherTransactionHasLockedIsWaitedForWithinTheTimeout() {
+	@ParameterizedTest
+	@ValueSource(ints = { 500, 1000 })
+	void rowThatAnotherTransactionHasLockedIsWaitedForWithinTheTimeout(int millis) {
 		try (HikariDataSource pool = pool(TestDatabase.postgreSql());
 				JdbcLockStore store = store(pool);
-				JdbcLockStore impatient = impatientStore(pool)) {
+				JdbcLockStore impatient = impatientStore(pool, Duration.ofMillis(millis))) {
 			acquire(store, "first", LEASE);
 			TransactionTemplate transaction = transaction(pool, TransactionDefinition.ISOLATION_DEFAULT);
 			transaction.executeWithoutResult((status) -> {
