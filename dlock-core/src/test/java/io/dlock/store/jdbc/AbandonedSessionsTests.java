@@ -45,6 +45,20 @@ class AbandonedSessionsTests {
 	}
 
 	@Test
+	void d1AttemptsAfterAnAnswerAreNotRare() {
+		Duration pause = Duration.ofMillis(1);
+		try (AbandonedSessions sessions = asking((asked) -> {
+			if (this.attempts.get() == 7) {
+				return asked;
+			}
+			throw new StoreException(Effect.UNKNOWN, false, "no answer", null);
+		}, pause)) {
+			sessions.add("1", Slot.uncounted());
+			Awaitility.await().until(() -> this.attempts.get() > 10);
+		}
+	}
+
+	@Test
 	void d1AttemptsWithoutAConnectionGoOn() {
 		try (AbandonedSessions sessions = failing(Effect.NONE, false, PAUSE)) {
 			sessions.add("1", Slot.uncounted());

@@ -39,6 +39,15 @@ class MemoryLockStoreTests {
 	}
 
 	@Test
+	void tokenFollowsNoLeastTokenThatIsFarAheadOfTheClock() {
+		MemoryLockStore store = new MemoryLockStore();
+		long future = 4_000_000_000_000_000L;
+		AcquireCommand command = new AcquireCommand("key", "a", Duration.ofSeconds(30), "holder", "");
+		assertThat(store.acquire(command, future)).isInstanceOfSatisfying(AcquireResult.Granted.class,
+				(granted) -> assertThat(granted.token()).isLessThan(future));
+	}
+
+	@Test
 	void sweepRemovesExpiredLocks() {
 		AtomicLong nanos = new AtomicLong();
 		MemoryLockStore store = new MemoryLockStore(nanos::get);
