@@ -1,6 +1,7 @@
 package io.dlock.store.jdbc;
 
 import java.sql.SQLException;
+import java.util.List;
 import java.sql.Statement;
 import java.util.Locale;
 
@@ -101,6 +102,17 @@ class PostgreSqlSettingsIntegrationTests extends AbstractJdbcStoreTests {
 		store.close();
 	}
 
+	@Test
+	void r39TableInAnotherSchemaIsChecked() throws SQLException {
+		execute("CREATE SCHEMA IF NOT EXISTS locks");
+		execute("DROP TABLE IF EXISTS locks.dlock_elsewhere");
+		execute("CREATE UNLOGGED TABLE locks.dlock_elsewhere (LIKE dlock_lock INCLUDING ALL)");
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("locks.dlock_elsewhere"))) {
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
+				.withMessageContaining("locks.dlock_elsewhere");
+		}
+	}
+
 	/**
 	 * Applications set it for columns of types of their own.
 	 */
@@ -189,6 +201,9 @@ class PostgreSqlSettingsIntegrationTests extends AbstractJdbcStoreTests {
 				assertThat(lock.holder()).isEqualTo("zam\\u{f3}wi\\u{142}\\u{2026}");
 				assertThat(lock.reason()).startsWith("\\u{142}\\u{142}").hasSizeLessThanOrEqualTo(255);
 			});
+			granted(store.acquire(new AcquireCommand(key() + "/member", "+a", LEASE, "zamówił…", "ł")));
+			granted(store.acquireAll(List.of(new AcquireCommand(key() + "/batch", "a", LEASE, "zamówił…", "ł")))
+				.get(0));
 		}
 	}
 
