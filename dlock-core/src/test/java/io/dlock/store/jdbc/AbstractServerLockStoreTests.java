@@ -152,6 +152,8 @@ abstract class AbstractServerLockStoreTests extends AbstractServerOutageTests {
 		try (JdbcLockStore impatient = impatientStore(application());
 				Connection blocker = application().getConnection();
 				Statement statement = blocker.createStatement()) {
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(impatient.renew(batch)).containsOnly(RenewResult.RENEWED));
 			blocker.setAutoCommit(false);
 			statement.executeQuery("SELECT * FROM dlock_lock WHERE lock_key = '" + key() + "/7' FOR UPDATE").close();
 			MachineWatch.repeatIfLate(() -> {
