@@ -19,7 +19,9 @@ import io.dlock.console.LocalLocks;
 import io.dlock.console.LockConsole;
 import io.dlock.console.LockKind;
 import io.dlock.console.LockList;
+import io.dlock.engine.lease.LockInfos;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoredLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -131,6 +133,14 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 			assertThat(some.complete()).isFalse();
 		});
 		b.release();
+	}
+
+	@Test
+	void lockOfAClockThatWasSetBackIsNotYoungerThanNow() {
+		Instant since = now().plusSeconds(5);
+		StoredLock stored = new StoredLock("key", "elsewhere [main]", "", since, since.plus(LEASE), 1,
+				Duration.ofSeconds(-5), false);
+		assertThat(LockInfos.of(stored).age()).isZero();
 	}
 
 	@Test

@@ -158,6 +158,18 @@ class RevokerTests {
 		assertThat(isFree("key-0") && isFree("key-99")).isTrue();
 	}
 
+	@Test
+	void shortFailureAfterALongOutageIsNotWaitedForLong() {
+		this.store.down = true;
+		revoke("first", 1);
+		pass(Duration.ofMinutes(1));
+		this.store.down = false;
+		pass(TIMEOUT);
+		this.store.down = true;
+		revoke("second", 1);
+		assertThat(pass(Duration.ofMillis(20))).as("calls").isGreaterThan(2);
+	}
+
 	/**
 	 * A server that stood still for hours executes what it has received, one request
 	 * before its revocation and one after it.

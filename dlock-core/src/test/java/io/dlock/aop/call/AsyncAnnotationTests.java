@@ -53,6 +53,14 @@ public class AsyncAnnotationTests {
 
 		private final FutureTask<String> task = new FutureTask<>(() -> "never run");
 
+		private final CountDownLatch working = new CountDownLatch(1);
+
+		private final FutureTask<String> blocked = new FutureTask<>(() -> {
+			this.working.countDown();
+			new CountDownLatch(1).await();
+			return "never done";
+		});
+
 		private final CountDownLatch started = new CountDownLatch(1);
 
 		private volatile @Nullable Thread thread;
@@ -101,6 +109,13 @@ public class AsyncAnnotationTests {
 			return this.task;
 		}
 
+		@Async
+		@DistributedLocked(key = "'key'", onLost = OnLost.INTERRUPT)
+		public Future<String> blocking() {
+			started();
+			return this.blocked;
+		}
+
 		private void started() {
 			this.thread = Thread.currentThread();
 			this.handle = LockHandle.current().orElseThrow();
@@ -113,6 +128,14 @@ public class AsyncAnnotationTests {
 
 		public FutureTask<String> getTask() {
 			return this.task;
+		}
+
+		public CountDownLatch getWorking() {
+			return this.working;
+		}
+
+		public FutureTask<String> getBlocked() {
+			return this.blocked;
 		}
 
 		public CountDownLatch getStarted() {
@@ -250,6 +273,24 @@ public class AsyncAnnotationTests {
 		assertThat(catchThrowable(() -> result.get(20, TimeUnit.SECONDS))).isInstanceOf(ExecutionException.class)
 			.hasCauseInstanceOf(LockLostException.class);
 		assertThat(this.work.getTask()).isCancelled();
+	}
+
+	@Test
+	void lossInterruptsTheThreadOfThePlainFuture() throws Exception {
+		Thread worker = new Thread(this.work.getBlocked());
+		worker.start();
+		this.work.getWorking().await();
+		Future<String> result = this.work.blocking();
+		this.work.getStarted().await();
+		ForcedLoss.of(this.context.getBean(LeaseLockRegistry.class), "key");
+		assertThat(catchThrowable(() -> result.get(20, TimeUnit.SECONDS))).hasCauseInstanceOf(LockLostException.class);
+		try {
+			worker.join(Patience.EVENTUALLY.toMillis());
+			assertThat(worker.isAlive()).as("the work goes on").isFalse();
+		}
+		finally {
+			worker.interrupt();
+		}
 	}
 
 	@Test

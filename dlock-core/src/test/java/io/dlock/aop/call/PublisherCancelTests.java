@@ -16,10 +16,14 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.publisher.SignalType;
 import reactor.core.publisher.Sinks;
+import reactor.util.context.Context;
 
 import io.dlock.LockHandle;
 import io.dlock.test.Patience;
@@ -166,6 +170,29 @@ public class PublisherCancelTests extends AbstractPublisherTests {
 		cancelled.dispose();
 		stream.subscriber().onNext("late");
 		assertThat(this.discarded).endsWith("late").hasSize(3);
+	}
+
+	@Test
+	void subscriberThatCancelsDuringTheReleaseGetsNothing() {
+		List<Object> got = new CopyOnWriteArrayList<>();
+		ResultEmitter emitter = new ResultEmitter(new BaseSubscriber<>() {
+
+			@Override
+			protected void hookOnNext(Object value) {
+				got.add(value);
+			}
+
+			@Override
+			protected void hookFinally(SignalType type) {
+				got.add(type);
+			}
+
+		});
+		emitter.keep("kept");
+		emitter.cancel();
+		emitter.end(null, Operators.enableOnDiscard(Context.empty(), (value) -> this.discarded.add((String) value)));
+		assertThat(got).isEmpty();
+		assertThat(this.discarded).containsExactly("kept");
 	}
 
 	@Test
