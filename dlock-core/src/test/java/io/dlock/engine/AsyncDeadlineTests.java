@@ -25,8 +25,11 @@ import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.queue.QueuedRequest;
+import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.memory.MemoryLockStore;
+import io.dlock.store.memory.Waiting;
 import io.dlock.test.MachineWatch;
+import io.dlock.test.Patience;
 import io.dlock.test.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -139,8 +142,6 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 	 */
 	@Test
 	void endedRequestsLeaveNothingInTheTimer() {
-		ScheduledThreadPoolExecutor timer = (ScheduledThreadPoolExecutor) Objects
-			.requireNonNull(new DirectFieldAccessor(this.registry.threads()).getPropertyValue("timer"));
 		for (int i = 0; i < 100; i++) {
 			acquire("key " + i, Duration.ofHours(1)).join().release();
 		}
@@ -153,7 +154,65 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 			waiting.cancel(false);
 		}
 		held.release();
-		assertThat(timer.getQueue().size()).isLessThan(10);
+		assertThat(alarms(this.registry)).isLessThan(10);
+	}
+
+	/**
+	 * The store is asked for a key by one request of this process at a time.
+	 */
+	@Test
+	void requestThatEndsDuringItsCallKeepsItsPlaceUntilTheAnswer() {
+		endDuringTheCall();
+		CompletableFuture<LockHandle> next = acquire("key", Duration.ofSeconds(60));
+		assertThat(TestContexts.waiters(this.registry, "key")).isOne();
+		this.done.countDown();
+		assertThat(next).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
+	}
+
+	private static int alarms(LeaseLockRegistry registry) {
+		ScheduledThreadPoolExecutor timer = (ScheduledThreadPoolExecutor) Objects
+			.requireNonNull(new DirectFieldAccessor(registry.threads()).getPropertyValue("timer"));
+		return timer.getQueue().size();
+	}
+
+	/**
+	 * A registry whose requests wait for signals of the store, for a lock that is held
+	 * elsewhere.
+	 */
+	private LeaseLockRegistry listening() {
+		LeaseLockRegistry listening = another(new LeaseLockRegistry(this.store,
+				LockSettings.builder().maxPollInterval(Duration.ofHours(1)).shutdownTimeout(Duration.ZERO).build()));
+		listening.membership().listen();
+		Awaitility.await().until(() -> listening.membership().isListening());
+		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", Duration.ofHours(2), "elsewhere", ""));
+		return listening;
+	}
+
+	@Test
+	void pauseThatASignalEndsLeavesNothingInTheTimer() {
+		LeaseLockRegistry listening = listening();
+		CompletableFuture<LockHandle> waiting = listening
+			.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofHours(1)).build());
+		Awaitility.await().until(() -> Waiting.processes(this.store.memory, "key") == 1);
+		for (int i = 0; i < 100; i++) {
+			int before = this.store.acquires.get();
+			this.store.call.accept("key");
+			Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> this.store.acquires.get() > before);
+		}
+		assertThat(alarms(listening)).isLessThan(10);
+		waiting.cancel(false);
+	}
+
+	@Test
+	void requestThatEndsDuringItsCallLeavesNothingInTheTimer() {
+		LeaseLockRegistry listening = listening();
+		for (int i = 0; i < 50; i++) {
+			CompletableFuture<CompletableFuture<LockHandle>> asked = new CompletableFuture<>();
+			this.store.beforeAcquire = () -> asked.join().cancel(false);
+			asked.complete(listening.acquireAsync(LockRequest.builder("key").waitTime(Duration.ofHours(1)).build()));
+			Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> listening.queues().size() == 0);
+		}
+		assertThat(alarms(listening)).isLessThan(10);
 	}
 
 	@Test

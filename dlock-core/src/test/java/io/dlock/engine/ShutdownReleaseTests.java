@@ -19,8 +19,11 @@ import io.dlock.LockMode;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
 import io.dlock.LockRequestBuilder;
+import io.dlock.LockSet;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.TurnedClock;
+import io.dlock.engine.lease.AcquireContext.LeaseTerms;
+import io.dlock.engine.queue.QueuedRequest;
 import io.dlock.store.StoreException;
 import io.dlock.test.Patience;
 
@@ -73,6 +76,33 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		assertThat(isFreeInStore("key")).isTrue();
 		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
 			.withCauseInstanceOf(LockRegistryClosedException.class);
+	}
+
+	/**
+	 * It is not passed on: the process may have ended before the next request gives it
+	 * back.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "release", "releaseAsync", "releaseAll" })
+	void r51LockThatIsReleasedDuringTheCloseIsFreeAtOnce(String way) {
+		LeaseLockRegistry patient = new LeaseLockRegistry(this.store,
+				this.settings.toBuilder().shutdownTimeout(Duration.ofSeconds(30)).build());
+		LockRequest request = request("key", LEASE, LEASE);
+		LockSet set = patient.acquireAllAsync(request, List.of("key")).join();
+		LockHandle held = set.handles().get(0);
+		QueuedRequest next = patient.queues().join(TestContexts.of("key", new LeaseTerms(LEASE, true)), () -> {
+		});
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(patient::close, (task) -> new Thread(task).start());
+		Awaitility.await().until(() -> !patient.queues().isOpen());
+		switch (way) {
+			case "release" -> held.release();
+			case "releaseAsync" -> held.releaseAsync().join();
+			default -> set.release();
+		}
+		boolean free = isFreeInStore("key");
+		patient.queues().leave(next);
+		closed.join();
+		assertThat(free).isTrue();
 	}
 
 	/**

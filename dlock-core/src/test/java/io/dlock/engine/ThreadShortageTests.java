@@ -4,9 +4,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -15,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.mockito.MockedStatic;
+import org.springframework.beans.DirectFieldAccessor;
 
 import io.dlock.LockContext;
 import io.dlock.LockEvent;
@@ -156,6 +160,25 @@ class ThreadShortageTests {
 		this.noThreads = true;
 		held.release();
 		assertThat(request).succeedsWithin(Duration.ofSeconds(10)).satisfies(LockHandle::release);
+	}
+
+	/**
+	 * The thread that it had before has ended.
+	 */
+	@Test
+	void headOfQueueWaitsForAThreadWhenThereIsNone() {
+		LockHandle held = this.registry.acquire("key");
+		CompletableFuture<LockHandle> request = this.registry.acquireAsync(LockRequest.of("key"));
+		Awaitility.await().until(() -> TestContexts.waiters(this.registry, "key") == 1);
+		ThreadPoolExecutor workers = (ThreadPoolExecutor) Objects
+			.requireNonNull(new DirectFieldAccessor(this.registry.threads()).getPropertyValue("workers"));
+		workers.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+		Awaitility.await().until(() -> workers.getPoolSize() == 0);
+		this.noThreads = true;
+		held.release();
+		Awaitility.await().until(() -> this.refused.get() > 2 || request.isDone());
+		this.noThreads = false;
+		assertThat(request).succeedsWithin(Patience.EVENTUALLY).satisfies(LockHandle::release);
 	}
 
 	@Test
