@@ -1,7 +1,9 @@
 package io.dlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
@@ -65,6 +67,17 @@ class AbandonedPlaceTests extends AbstractMemberTests {
 		assertThat(places()).isOne();
 		this.store.leavesAreLost = false;
 		awaitPlaceIsLeft();
+	}
+
+	@Test
+	void callsThatLeaveAPlaceBecomeRarer() {
+		List<Long> times = new CopyOnWriteArrayList<>();
+		this.store.leavesAreLost = true;
+		this.store.beforeLeave = () -> times.add(System.nanoTime());
+		MailboxAddress place = Objects.requireNonNull(this.registry.membership().address());
+		this.registry.membership().leaveLater("no-request", place);
+		Awaitility.await().until(() -> times.size() > 1);
+		assertThat(Duration.ofNanos(times.get(1) - times.get(0))).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
 	}
 
 	@Test

@@ -2,16 +2,19 @@ package io.dlock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.DirectFieldAccessor;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
@@ -23,6 +26,7 @@ import io.dlock.LockSettings;
 import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock;
+import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.engine.lease.Lease;
 import io.dlock.test.Patience;
 
@@ -129,6 +133,34 @@ class DowngradeTests extends AbstractMemberTests {
 		assertThatIllegalStateException().isThrownBy(reader::downgrade).withMessageContaining("not exclusive");
 		assertThatIllegalStateException().isThrownBy(writer::downgrade).withMessageContaining("released");
 		reader.release();
+	}
+
+	@Test
+	void handleOfNoThreadIsNotBoundByItsDowngrade() {
+		LockHandle writer = this.registry.acquireAsync(exclusive("key").build()).join();
+		LockHandle reader = writer.downgrade();
+		assertThat(LockHandle.current()).isEmpty();
+		reader.release();
+	}
+
+	/**
+	 * The other thread has ended the handle, and then finds that it was not the last.
+	 */
+	@Test
+	void lockThatAnotherThreadReleasesDuringItsDowngradeIsFree() {
+		TurnedClock clock = new TurnedClock();
+		LeaseLockRegistry turned = another(new LeaseLockRegistry(this.store, this.settings, clock));
+		LockHandle writer = turned.acquireAsync(exclusive("key").build()).join();
+		AtomicBoolean closed = (AtomicBoolean) Objects
+			.requireNonNull(new DirectFieldAccessor(writer).getPropertyValue("closed"));
+		Thread caller = Thread.currentThread();
+		clock.onReading = () -> {
+			if (Thread.currentThread() == caller) {
+				closed.set(true);
+			}
+		};
+		assertThatIllegalStateException().isThrownBy(writer::downgrade).withMessageContaining("has been released");
+		assertThat(isFreeInStore("key")).isTrue();
 	}
 
 	@Test

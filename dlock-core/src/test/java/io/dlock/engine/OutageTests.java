@@ -24,6 +24,7 @@ import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.MachineClock;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreException;
 import io.dlock.test.Patience;
 
@@ -247,6 +248,30 @@ class OutageTests extends AbstractLeaseLockRegistryTests {
 			failures.set(1);
 			Awaitility.await().until(() -> waiter.isDone() || store.acquires.get() > before + 2);
 			assertThat(failures).hasValue(0);
+			assertThat(waiter).isNotDone();
+			waiter.cancel(false);
+		}
+	}
+
+	/**
+	 * The store works, and has no connection left for the call.
+	 */
+	@Test
+	void outageBeforeACongestionIsNotCounted() {
+		TurnedClock clock = new TurnedClock();
+		TroubledStore store = new TroubledStore();
+		AtomicInteger failures = new AtomicInteger(1);
+		store.beforeAcquire = () -> {
+			throw (failures.getAndUpdate((n) -> Math.max(0, n - 1)) > 0)
+					? new StoreException(StoreException.Effect.NONE, false, "connection refused", null)
+					: new StoreCongestedException("no connection left", null);
+		};
+		try (LeaseLockRegistry registry = new LeaseLockRegistry(store, this.settings, clock)) {
+			CompletableFuture<LockHandle> waiter = registry.acquireAsync(request("key", LEASE, LockRequest.FOREVER));
+			Awaitility.await().until(() -> store.acquires.get() > 3);
+			clock.pass(LEASE.plusSeconds(1));
+			int before = store.acquires.get();
+			Awaitility.await().until(() -> waiter.isDone() || store.acquires.get() > before + 2);
 			assertThat(waiter).isNotDone();
 			waiter.cancel(false);
 		}

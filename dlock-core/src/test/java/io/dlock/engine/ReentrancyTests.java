@@ -47,6 +47,19 @@ class ReentrancyTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void lockIsHeldUntilTheLastOfThreeHandlesIsReleased() {
+		LockHandle outer = this.registry.acquire("key");
+		LockHandle middle = this.registry.acquire("key");
+		LockHandle inner = this.registry.acquire("key");
+		inner.release();
+		middle.release();
+		assertThat(outer.isValid()).isTrue();
+		assertThat(isFreeInStore("key")).isFalse();
+		outer.release();
+		assertThat(isFreeInStore("key")).isTrue();
+	}
+
+	@Test
 	void nestingLeavesNoRenewalBehind() {
 		for (int i = 0; i < 5; i++) {
 			LockHandle outer = this.registry.acquire("key-" + i);

@@ -123,6 +123,15 @@ class MemberQueuesTests {
 	}
 
 	@Test
+	void overtakenRequestStaysBeforeThoseThatCameAfterIt() {
+		QueuedRequest overtaken = join(1);
+		QueuedRequest later = join(1);
+		this.queues.answer(overtaken, QueueAnswer.refused(null, overtaken.context()));
+		QueuedRequest overtaker = join(3);
+		assertThat(this.queues.waiting()).containsExactly(overtaker, overtaken, later);
+	}
+
+	@Test
 	void permitIsNotPassedToARequestWhoseWaitTimeIsOver() {
 		Hold permit = released();
 		Duration wait = LEASE.dividedBy(10);
