@@ -366,9 +366,12 @@ class DowngradeTests extends AbstractMemberTests {
 	@Test
 	void interruptedThreadDowngrades() {
 		LockHandle writer = this.registry.acquire(exclusive("key").build());
+		AtomicBoolean during = new AtomicBoolean();
+		this.store.beforeAcquire = () -> during.set(Thread.currentThread().isInterrupted());
 		Thread.currentThread().interrupt();
 		LockHandle reader = writer.downgrade();
 		assertThat(Thread.interrupted()).isTrue();
+		assertThat(during).as("during the call, which the flag would break").isFalse();
 		assertThat(reader.isValid()).isTrue();
 		reader.release();
 	}

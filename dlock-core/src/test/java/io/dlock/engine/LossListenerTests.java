@@ -64,6 +64,19 @@ class LossListenerTests extends AbstractLeaseLockRegistryTests {
 	}
 
 	@Test
+	void listenerAddedAfterTheLossIsCalled() {
+		LockHandle handle = this.registry.acquire("key");
+		ForcedLoss.of(this.registry, handle);
+		CompletableFuture<LockHandle> told = new CompletableFuture<>();
+		handle.onLost(told::complete);
+		assertThat(told).succeedsWithin(Patience.EVENTUALLY).isSameAs(handle);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::release);
+		CompletableFuture<LockHandle> toldLater = new CompletableFuture<>();
+		handle.onLost(toldLater::complete);
+		assertThat(toldLater).succeedsWithin(Patience.EVENTUALLY).isSameAs(handle);
+	}
+
+	@Test
 	void listenerOfAReleasedNestedHandleIsNeverCalled() throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		LockHandle outer = this.registry.acquire("key");

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.dlock.LockEvent;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 import io.dlock.LockMode;
 import io.dlock.LockRegistryClosedException;
 import io.dlock.LockRequest;
@@ -50,6 +51,18 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		assertThatExceptionOfType(Exception.class).isThrownBy(request::get)
 			.withCauseInstanceOf(LockRegistryClosedException.class);
 		Awaitility.await().until(() -> isFreeInStore("key"));
+	}
+
+	@Test
+	void r51LossOfALockThatIsGrantedDuringTheStopIsSuppressed() {
+		LeaseLockRegistry closing = another(new LeaseLockRegistry(this.store, this.settings));
+		closing.addListener((event) -> {
+			if (event instanceof LockEvent.Acquired) {
+				closing.close();
+			}
+		});
+		assertThatExceptionOfType(LockRegistryClosedException.class).isThrownBy(() -> closing.acquire("key"))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class));
 	}
 
 	private static void assertThatCloseWaits(LeaseLockRegistry registry, Runnable end) throws InterruptedException {

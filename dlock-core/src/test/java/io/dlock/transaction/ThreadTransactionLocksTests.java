@@ -52,4 +52,19 @@ class ThreadTransactionLocksTests {
 		assertThat(ThreadTransactionLocks.join()).isSameAs(locks);
 	}
 
+	@Test
+	void eachInnerTransactionOfAnotherManagerUsesTheLocksOfTheOuterOne() {
+		TransactionSynchronization outer = begin();
+		TransactionLocks locks = ThreadTransactionLocks.join();
+		outer.suspend();
+		for (int i = 0; i < 2; i++) {
+			TransactionSynchronizationManager.clearSynchronization();
+			TransactionSynchronizationManager.initSynchronization();
+			assertThat(ThreadTransactionLocks.join("another manager")).isSameAs(locks);
+			TransactionSynchronizationManager.getSynchronizations()
+				.get(0)
+				.afterCompletion(TransactionSynchronization.STATUS_COMMITTED);
+		}
+	}
+
 }
