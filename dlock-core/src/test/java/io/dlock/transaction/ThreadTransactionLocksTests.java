@@ -7,7 +7,15 @@ import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
+import io.dlock.LockHandle;
+import io.dlock.LockLostException;
+import io.dlock.LockSet;
+import io.dlock.test.CapturedLog;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willThrow;
+import static org.mockito.Mockito.mock;
 
 /**
  * The binding of the locks of a transaction to its thread.
@@ -64,6 +72,27 @@ class ThreadTransactionLocksTests {
 			TransactionSynchronizationManager.getSynchronizations()
 				.get(0)
 				.afterCompletion(TransactionSynchronization.STATUS_COMMITTED);
+		}
+	}
+
+	/**
+	 * It may have been committed if its outcome is unknown.
+	 */
+	@Test
+	void lossDuringTheCommitIsWarnedOfUnlessTheTransactionWasRolledBack() {
+		LockHandle lost = mock();
+		given(lost.key()).willReturn("key");
+		willThrow(new LockLostException("key", 1, "it expired")).given(lost).release();
+		for (int status : new int[] { TransactionSynchronization.STATUS_ROLLED_BACK,
+				TransactionSynchronization.STATUS_UNKNOWN, TransactionSynchronization.STATUS_COMMITTED }) {
+			TransactionSynchronization transaction = begin();
+			ThreadTransactionLocks.join().keep(LockSet.of(List.of(lost)), false).release();
+			try (CapturedLog log = CapturedLog.of(TransactionBoundHandle.class)) {
+				transaction.afterCompletion(status);
+				assertThat(log.messages()).as("status %d", status)
+					.hasSize((status == TransactionSynchronization.STATUS_ROLLED_BACK) ? 0 : 1);
+			}
+			TransactionSynchronizationManager.clearSynchronization();
 		}
 	}
 
