@@ -81,7 +81,7 @@ final class LeaseReleaser {
 	 * Release the handles of a set, in the reverse order, with one call to the store for
 	 * the locks that no request of this process takes over.
 	 * @param handles each ends a handle and returns its hold, or {@code null} if other
-	 * handles keep it
+	 * handles keep it or the handle was ended before
 	 * @throws LockLostException if a lock has been lost; further ones are suppressed
 	 */
 	void releaseAll(List<Supplier<@Nullable Hold>> handles) {

@@ -269,8 +269,8 @@ final class RegistryConsole implements LockConsole {
 	}
 
 	/**
-	 * The server is diagnosed first: after a lock is refused, the store may connect to
-	 * another server.
+	 * The server is diagnosed first: a call that a demoted master rejects may make the
+	 * store connect to another server.
 	 */
 	@Override
 	public StoreReport check() {

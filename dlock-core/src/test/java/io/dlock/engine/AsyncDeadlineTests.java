@@ -183,7 +183,7 @@ class AsyncDeadlineTests extends AbstractAsyncRequestTests {
 		LeaseLockRegistry listening = another(new LeaseLockRegistry(this.store,
 				LockSettings.builder().maxPollInterval(Duration.ofHours(1)).shutdownTimeout(Duration.ZERO).build()));
 		listening.membership().listen();
-		Awaitility.await().until(() -> listening.membership().isListening());
+		Awaitility.await().until(() -> listening.membership().address() != null);
 		this.store.memory.acquire(new AcquireCommand("key", "elsewhere", Duration.ofHours(2), "elsewhere", ""));
 		return listening;
 	}

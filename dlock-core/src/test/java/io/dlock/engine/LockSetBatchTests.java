@@ -322,9 +322,6 @@ class LockSetBatchTests extends AbstractLockSetTests {
 		awaitFree("a", "b", "c");
 	}
 
-	/**
-	 * The failure is not one of the store, and no lock has an answer.
-	 */
 	@Test
 	void releaseThatIsLostForOneLockIsRepeatedForThatOne() {
 		LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b", "c"));
@@ -336,6 +333,9 @@ class LockSetBatchTests extends AbstractLockSetTests {
 		awaitFree("b");
 	}
 
+	/**
+	 * The failure is not one of the store, and no lock has an answer.
+	 */
 	@Test
 	void releaseThatFailsIsRepeatedForEachLock() {
 		LockSet set = this.registry.acquireAll(this.immediate, List.of("a", "b", "c"));

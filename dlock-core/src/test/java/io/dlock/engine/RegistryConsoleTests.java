@@ -22,6 +22,7 @@ import io.dlock.console.LockList;
 import io.dlock.engine.lease.LockInfos;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoredLock;
+import io.dlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -218,8 +219,11 @@ class RegistryConsoleTests extends AbstractHandOffTests {
 			waiting.start();
 			Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING || second.isDone());
 			end.countDown();
-			assertThat(first.get().problem()).isNull();
-			assertThat(second.get().problem()).isNull();
+			assertThat(first).succeedsWithin(Patience.EVENTUALLY).extracting(LockList::problem).isNull();
+			assertThat(second).succeedsWithin(Patience.EVENTUALLY).extracting(LockList::problem).isNull();
+		}
+		finally {
+			end.countDown();
 		}
 	}
 

@@ -107,15 +107,18 @@ class ShutdownReleaseTests extends AbstractLeaseLockRegistryTests {
 		});
 		CompletableFuture<Void> closed = CompletableFuture.runAsync(patient::close, (task) -> new Thread(task).start());
 		Awaitility.await().until(() -> !patient.queues().isOpen());
-		switch (way) {
-			case "release" -> held.release();
-			case "releaseAsync" -> held.releaseAsync().join();
-			default -> set.release();
+		try {
+			switch (way) {
+				case "release" -> held.release();
+				case "releaseAsync" -> assertThat(held.releaseAsync()).succeedsWithin(Patience.EVENTUALLY);
+				default -> set.release();
+			}
+			assertThat(isFreeInStore("key")).isTrue();
 		}
-		boolean free = isFreeInStore("key");
-		patient.queues().leave(next);
-		closed.join();
-		assertThat(free).isTrue();
+		finally {
+			patient.queues().leave(next);
+			assertThat(closed).succeedsWithin(Patience.EVENTUALLY);
+		}
 	}
 
 	/**

@@ -148,6 +148,9 @@ final class TroubledStore implements LockStore {
 	/** Whether releases report that they are sent, and what comes before their answer. */
 	volatile @Nullable Runnable beforeReleaseIsAnswered;
 
+	/** Keys on a node that refuses connections to acquire. */
+	volatile Predicate<String> refusing = (key) -> false;
+
 	/** Keys on a node that does not answer. */
 	volatile Predicate<String> unreachable = (key) -> false;
 
@@ -169,6 +172,9 @@ final class TroubledStore implements LockStore {
 	public AcquireResult acquire(AcquireCommand command) {
 		this.acquires.incrementAndGet();
 		this.asked = command;
+		if (this.refusing.test(command.key())) {
+			throw new StoreException(Effect.NONE, false, "connection refused", null);
+		}
 		this.beforeAcquire.run();
 		failIfDown();
 		if (this.stuckAcquires.getAndUpdate((n) -> Math.max(0, n - 1)) > 0) {

@@ -73,7 +73,7 @@ class LockRecordTests {
 	}
 
 	/**
-	 * A lease never lasts shorter than it was asked for.
+	 * A lease is never shorter than requested.
 	 */
 	@Test
 	void leaseIsRoundedUpToMicroseconds() {

@@ -44,6 +44,9 @@ class OpenEntityManagerWarningTests {
 				warning.check(call, () -> false);
 				return closed + " " + held + " " + log.messages();
 			}
+			finally {
+				TransactionSynchronizationManager.unbindResourceIfPossible("factory");
+			}
 		}
 
 	}

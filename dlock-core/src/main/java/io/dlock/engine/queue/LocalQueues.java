@@ -15,10 +15,10 @@ import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.StoreReleaser;
 
 /**
- * One queue for each key that is held or waited for in this process, and one for each
- * fair request, first come first served, except that a request with a higher limit may
- * overtake. A queue exists from the first request to the last release and is exact: keys
- * share nothing, and nothing is cached or evicted.
+ * One queue for each key that is held exclusively or waited for in this process, and one
+ * for each fair request, first come first served, except that a request with a higher
+ * limit may overtake. A queue exists until its last request has left it and is exact:
+ * keys share nothing, and nothing is cached or evicted.
  * <p>
  * A request that leaves the first place while others wait leaves its lease to the next:
  * on offer, if it can be passed on, and otherwise to be given up with the next call to

@@ -278,6 +278,7 @@ public class AsyncAnnotationTests {
 	@Test
 	void lossInterruptsTheThreadOfThePlainFuture() throws Exception {
 		Thread worker = new Thread(this.work.getBlocked());
+		worker.setDaemon(true);
 		worker.start();
 		this.work.getWorking().await();
 		Future<String> result = this.work.blocking();

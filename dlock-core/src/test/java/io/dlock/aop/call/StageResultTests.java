@@ -63,7 +63,7 @@ public class StageResultTests extends AbstractStageTests {
 	}
 
 	/**
-	 * It may block.
+	 * The continuation may block.
 	 */
 	@Test
 	void r49ContinuationOfTheCallerKeepsNoThreadOfTheEngine() {

@@ -46,7 +46,7 @@ class AutoCommitConnectionTests {
 	}
 
 	/**
-	 * The pool would miss it.
+	 * The pool would have one connection less.
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })

@@ -1,8 +1,8 @@
 package io.dlock.store.jdbc;
 
 import java.sql.SQLException;
-import java.util.List;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -109,7 +109,10 @@ class PostgreSqlSettingsIntegrationTests extends AbstractJdbcStoreTests {
 		execute("CREATE UNLOGGED TABLE locks.dlock_elsewhere (LIKE dlock_lock INCLUDING ALL)");
 		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable("locks.dlock_elsewhere"))) {
 			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
-				.withMessageContaining("locks.dlock_elsewhere");
+				.withMessageContainingAll("locks.dlock_elsewhere", "UNLOGGED");
+		}
+		finally {
+			execute("DROP TABLE locks.dlock_elsewhere");
 		}
 	}
 

@@ -590,7 +590,7 @@
 			return 'The endpoint is read-only here. Nothing was done.';
 		}
 		return classify(response) === 'session' ? 'Your session is over. Nothing was done.'
-			: 'The application answers with an error (' + response.status + '). Look again whether the lock is held.';
+			: 'The application answers with an error (' + response.status + '). Check again whether the lock is held.';
 	}
 
 	/* what the viewer does */

@@ -19,8 +19,7 @@ class InvariantTests {
 	}
 
 	/**
-	 * The lock itself may be granted twice, and its users are told of what they cannot
-	 * have.
+	 * A lock that the store has forgotten may be granted twice or look lost.
 	 */
 	@Test
 	void storeThatLosesDataBreaksFewInvariants() {

@@ -25,7 +25,7 @@ class InversionsTests extends AbstractRunTests {
 	}
 
 	/**
-	 * The call between them is later than none of the two.
+	 * Neither of the two began 100 ms apart from the call between them.
 	 */
 	@Test
 	void i18LaterCallOvertakesTwoPlacesBefore() {

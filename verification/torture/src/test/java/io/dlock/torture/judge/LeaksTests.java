@@ -51,7 +51,7 @@ class LeaksTests {
 	}
 
 	@Test
-	void i11ObjectsOfLockOutliveTheirRegistry() {
+	void i11ObjectsOfALockOutliveTheirRegistry() {
 		String baseline = BASELINE.formatted(10, 0, 5, "").replace("Hold\":2}", "Hold\":17}");
 		assertThat(leaks(baseline)).containsExactly("client-0 has 17 io.dlock.engine.lease.Hold when closed, 0 before");
 	}

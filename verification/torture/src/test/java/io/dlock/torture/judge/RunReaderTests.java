@@ -97,8 +97,8 @@ class RunReaderTests {
 	}
 
 	/**
-	 * A call may be interrupted late, but not by an interrupt that was sent long before
-	 * the call before it began.
+	 * An interrupt may reach the call after the one that it was sent to, but not a later
+	 * one.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "3, false", "5, true" })
