@@ -198,6 +198,12 @@ class SharedLeaseClockTests extends AbstractHandOffTests {
 			this.clock.pass(Duration.ofMillis(10));
 			return attempts.get() > before + 1;
 		});
+		this.store.beforeRelease = () -> {
+		};
+		Awaitility.await().until(() -> {
+			this.clock.pass(Duration.ofMillis(10));
+			return this.store.memory.find("key").isEmpty();
+		});
 	}
 
 	@Test
