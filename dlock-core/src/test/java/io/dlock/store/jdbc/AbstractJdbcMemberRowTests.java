@@ -305,13 +305,18 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 		}
 	}
 
-	@Test
-	void lockedRowsKeepNoOtherMemberFromEveryRenewal() throws SQLException {
-		JdbcLockStore impatient = Patience.connected(store(this.pool, Duration.ofSeconds(1)));
+	private List<RenewCommand> acquireThree() {
 		List<RenewCommand> renewals = Stream.of("a", "b", "c")
 			.map((each) -> new RenewCommand(each, "+" + each, LEASE))
 			.toList();
 		renewals.forEach((each) -> granted(this.store.acquire(command(each.key(), each.owner(), 5, null))));
+		return renewals;
+	}
+
+	@Test
+	void lockedRowsKeepNoOtherMemberFromEveryRenewal() throws SQLException {
+		JdbcLockStore impatient = Patience.connected(store(this.pool, Duration.ofSeconds(1)));
+		List<RenewCommand> renewals = acquireThree();
 		try (Connection connection = this.pool.getConnection()) {
 			connection.setAutoCommit(false);
 			assertThat(this.store.lockRow(connection, "a", "+a")).isTrue();
@@ -327,10 +332,7 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 	void membersForWhoseRenewalNoTimeIsLeftAreNotSent() {
 		Duration timeout = Duration.ofMillis(200);
 		JdbcLockStore slow = interrupted(() -> LockSupport.parkNanos(timeout.multipliedBy(2).toNanos()), timeout);
-		List<RenewCommand> renewals = Stream.of("a", "b", "c")
-			.map((each) -> new RenewCommand(each, "+" + each, LEASE))
-			.toList();
-		renewals.forEach((each) -> granted(this.store.acquire(command(each.key(), each.owner(), 5, null))));
+		List<RenewCommand> renewals = acquireThree();
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(slow.renew(renewals)).containsExactlyInAnyOrder(RenewResult.RENEWED,
 					RenewResult.NOT_SENT, RenewResult.NOT_SENT));
@@ -342,10 +344,7 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 	@Test
 	void membersWhoseRowsAreAllLockedAreUnanswered() throws SQLException {
 		JdbcLockStore impatient = Patience.connected(store(this.pool, Duration.ofSeconds(1)));
-		List<RenewCommand> renewals = Stream.of("a", "b", "c")
-			.map((each) -> new RenewCommand(each, "+" + each, LEASE))
-			.toList();
-		renewals.forEach((each) -> granted(this.store.acquire(command(each.key(), each.owner(), 5, null))));
+		List<RenewCommand> renewals = acquireThree();
 		try (Connection connection = this.pool.getConnection()) {
 			connection.setAutoCommit(false);
 			for (RenewCommand each : renewals) {

@@ -8,9 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
-import io.dlock.torture.server.ServerNode;
+import io.dlock.torture.server.StoreStub;
 import io.dlock.torture.server.StoreType;
-import io.dlock.torture.server.StoreUnderTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -47,8 +46,8 @@ class FinalChecksTests {
 
 	private static String checks(Map<String, Long> after) {
 		FinalChecks checks = new FinalChecks();
-		checks.store("gone", new Store(after), new FinalChecks.Before(Map.of("locks", 2L, "rows", 4L), 3, Set.of()),
-				Duration.ZERO);
+		checks.store("gone", new StoreStub(StoreType.REDIS, List.of(), after),
+				new FinalChecks.Before(Map.of("locks", 2L, "rows", 4L), 3, Set.of()), Duration.ZERO);
 		return checks.lines().get(1);
 	}
 
@@ -57,34 +56,6 @@ class FinalChecksTests {
 		Map<String, Long> before = FinalChecks.quiet(() -> Map.of("rows", this.looks.getAndIncrement()),
 				Duration.ofMillis(30));
 		assertThat(before).containsEntry("rows", this.looks.get() - 1);
-	}
-
-	/**
-	 * A store with figures of the test.
-	 *
-	 * @param figures the amounts by name
-	 */
-	private record Store(Map<String, Long> figures) implements StoreUnderTest {
-
-		@Override
-		public StoreType type() {
-			return StoreType.REDIS;
-		}
-
-		@Override
-		public List<ServerNode> nodes() {
-			return List.of();
-		}
-
-		@Override
-		public List<String> clientOptions(int port) {
-			return List.of();
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 }

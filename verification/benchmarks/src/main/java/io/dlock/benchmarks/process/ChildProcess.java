@@ -107,6 +107,14 @@ public final class ChildProcess implements AutoCloseable {
 		return ChildReport.parse(await("result"));
 	}
 
+	/**
+	 * Wait until the JVM has ended.
+	 * @throws InterruptedException if the calling thread is interrupted
+	 */
+	public void awaitEnd() throws InterruptedException {
+		this.process.waitFor();
+	}
+
 	@Override
 	public void close() {
 		this.process.destroyForcibly();

@@ -5,9 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-import io.dlock.autoconfigure.DlockAutoConfiguration;
-import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
-import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
 import io.dlock.benchmarks.contender.Backend;
 import io.dlock.benchmarks.contender.ServerAddress;
 import io.dlock.benchmarks.process.Child;
@@ -15,14 +12,12 @@ import io.dlock.benchmarks.process.ChildProcess;
 import io.dlock.benchmarks.report.Metric;
 import io.dlock.benchmarks.report.ScenarioNames;
 import io.dlock.benchmarks.report.Series;
+import io.dlock.benchmarks.startup.StartUpTimer;
 
 /**
  * How long an empty application that uses Redis takes to start.
  */
 final class StartUp implements Scenario {
-
-	private static final String WITHOUT = "--spring.autoconfigure.exclude=" + DlockAutoConfiguration.class.getName()
-			+ "," + DlockJdbcAutoConfiguration.class.getName() + "," + DlockRedisAutoConfiguration.class.getName();
 
 	@Override
 	public String name() {
@@ -35,8 +30,8 @@ final class StartUp implements Scenario {
 			return;
 		}
 		Map<String, List<String>> variants = new LinkedHashMap<>();
-		variants.put("empty", List.of(WITHOUT));
-		variants.put("empty + PING", List.of(WITHOUT, "--ping=true"));
+		variants.put("empty", List.of(StartUpTimer.WITHOUT_STARTER));
+		variants.put("empty + PING", List.of(StartUpTimer.WITHOUT_STARTER, "--ping=true"));
 		variants.put("with the starter", List.of("--dlock.backend=redis"));
 		ServerAddress redis = run.servers().address(Backend.REDIS);
 		for (int round = 0; round < run.options().pick(9, 2); round++) {

@@ -8,12 +8,21 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
+import io.dlock.autoconfigure.DlockAutoConfiguration;
+import io.dlock.autoconfigure.jdbc.DlockJdbcAutoConfiguration;
+import io.dlock.autoconfigure.redis.DlockRedisAutoConfiguration;
+
 /**
  * Starts the application and takes the time. {@code --ping} also opens its connection to
  * Redis, which an application that uses Redis does sooner or later, and the starter does
  * when it checks the store.
  */
 public final class StartUpTimer {
+
+	/** The argument of an application that does not use dlock. */
+	public static final String WITHOUT_STARTER = "--spring.autoconfigure.exclude="
+			+ DlockAutoConfiguration.class.getName() + "," + DlockJdbcAutoConfiguration.class.getName() + ","
+			+ DlockRedisAutoConfiguration.class.getName();
 
 	private StartUpTimer() {
 	}

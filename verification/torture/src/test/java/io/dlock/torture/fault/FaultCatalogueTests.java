@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import io.dlock.test.TcpProxy;
-import io.dlock.torture.server.ServerNode;
+import io.dlock.torture.server.StoreStub;
 import io.dlock.torture.server.StoreType;
 import io.dlock.torture.server.StoreUnderTest;
 
@@ -24,7 +24,7 @@ class FaultCatalogueTests {
 	@Test
 	void sentinelKeepsItsMasterInTierSWhateverTheNetworkDoes() {
 		try (TcpProxy link = TcpProxy.to("127.0.0.1", 1)) {
-			assertThat(names(new NamedStore(StoreType.REDIS_SENTINEL, List.of(link)), Tier.S))
+			assertThat(names(store(StoreType.REDIS_SENTINEL, List.of(link)), Tier.S))
 				.contains("drop-replies", "black-hole", "cut-replies", "down", "pause", "no-memory-for-writes")
 				.doesNotContain("failover", "two-masters");
 		}
@@ -32,25 +32,25 @@ class FaultCatalogueTests {
 
 	@Test
 	void sentinelFailsOverInTierLForNoOtherReasonThanTheNemesis() {
-		assertThat(names(new NamedStore(StoreType.REDIS_SENTINEL, List.of()), Tier.L))
+		assertThat(names(store(StoreType.REDIS_SENTINEL, List.of()), Tier.L))
 			.contains("failover", "failover-loses-tail", "two-masters")
 			.doesNotContain("drop-replies", "black-hole", "down");
 	}
 
 	@Test
 	void standbyOfPostgresIsPromotedOnlyWhereSomethingMayBeLost() {
-		assertThat(names(new NamedStore(StoreType.POSTGRES, List.of()), Tier.S)).doesNotContain("promote-standby");
-		assertThat(names(new NamedStore(StoreType.POSTGRES, List.of()), Tier.L)).contains("promote-standby");
-		assertThat(names(new NamedStore(StoreType.MARIADB, List.of()), Tier.L)).doesNotContain("promote-standby");
+		assertThat(names(store(StoreType.POSTGRES, List.of()), Tier.S)).doesNotContain("promote-standby");
+		assertThat(names(store(StoreType.POSTGRES, List.of()), Tier.L)).contains("promote-standby");
+		assertThat(names(store(StoreType.MARIADB, List.of()), Tier.L)).doesNotContain("promote-standby");
 	}
 
 	@Test
 	void databasesAreDemotedInPlaceAndHaveSlowCommitsWhereCommitsWait() {
 		for (StoreType type : new StoreType[] { StoreType.POSTGRES, StoreType.MARIADB }) {
-			assertThat(names(new NamedStore(type, List.of()), Tier.S)).contains("slow-commit", "demoted-in-place",
+			assertThat(names(store(type, List.of()), Tier.S)).contains("slow-commit", "demoted-in-place",
 					"credentials-rotated");
 		}
-		assertThat(names(new NamedStore(StoreType.POSTGRES, List.of()), Tier.L)).doesNotContain("slow-commit")
+		assertThat(names(store(StoreType.POSTGRES, List.of()), Tier.L)).doesNotContain("slow-commit")
 			.contains("demoted-in-place");
 	}
 
@@ -58,7 +58,7 @@ class FaultCatalogueTests {
 	void subscriptionsFallSilentWhereThereAreAny() {
 		try (TcpProxy link = TcpProxy.to("127.0.0.1", 1)) {
 			for (StoreType type : StoreType.values()) {
-				boolean messages = names(new NamedStore(type, List.of(link)), Tier.S).contains("silent-subscription");
+				boolean messages = names(store(type, List.of(link)), Tier.S).contains("silent-subscription");
 				assertThat(messages).as(type.label()).isEqualTo(type.has(StoreType.Ability.MESSAGES));
 			}
 		}
@@ -96,10 +96,10 @@ class FaultCatalogueTests {
 
 	@Test
 	void clockOfOneNodeJumpsInTierSOnlyWhereTheQuorumExpectsIt(@TempDir Path directory) {
-		assertThat(names(new NamedStore(StoreType.REDIS_QUORUM, List.of()), Tier.S)).doesNotContain("wrong-clock");
+		assertThat(names(store(StoreType.REDIS_QUORUM, List.of()), Tier.S)).doesNotContain("wrong-clock");
 		ClockOffset clock = new ClockOffset(new ClockShim(directory), directory.resolve("clock"));
 		for (Tier tier : Tier.values()) {
-			Bed bed = new Bed(new NamedStore(StoreType.REDIS_QUORUM, List.of()), List.of(), List.of(), List.of(),
+			Bed bed = new Bed(store(StoreType.REDIS_QUORUM, List.of()), List.of(), List.of(), List.of(),
 					Optional.of(clock), Duration.ofSeconds(1), Duration.ofSeconds(2));
 			assertThat(FaultCatalogue.of(bed, tier)).filteredOn((fault) -> fault.id().equals("F18"))
 				.singleElement()
@@ -109,15 +109,18 @@ class FaultCatalogueTests {
 	}
 
 	private static List<String> quarantined(StoreType type) {
-		List<FaultType> faults = faults(new NamedStore(type, List.of()), Tier.S, Duration.ofSeconds(2));
+		List<FaultType> faults = faults(store(type, List.of()), Tier.S, Duration.ofSeconds(2));
 		assertThat(faults).allMatch((fault) -> fault.tier() == Tier.S);
 		return faults.stream().map(FaultType::name).toList();
 	}
 
 	@Test
 	void diskIsFullOnlyWhereThereIsOneOfItsOwn() {
-		assertThat(names(new NamedStore(StoreType.REDIS, List.of()), Tier.S))
-			.noneMatch((name) -> name.startsWith("disk-full"));
+		assertThat(names(store(StoreType.REDIS, List.of()), Tier.S)).noneMatch((name) -> name.startsWith("disk-full"));
+	}
+
+	private static StoreUnderTest store(StoreType type, List<TcpProxy> links) {
+		return new StoreStub(type, links, Map.of());
 	}
 
 	private static List<String> names(StoreUnderTest store, Tier tier) {
@@ -128,29 +131,6 @@ class FaultCatalogueTests {
 		Bed bed = new Bed(store, List.of(), List.of(), store.links(), Optional.empty(), Duration.ofSeconds(1),
 				quarantine);
 		return FaultCatalogue.of(bed, tier);
-	}
-
-	private record NamedStore(StoreType type, List<TcpProxy> links) implements StoreUnderTest {
-
-		@Override
-		public List<ServerNode> nodes() {
-			return List.of();
-		}
-
-		@Override
-		public List<String> clientOptions(int port) {
-			return List.of();
-		}
-
-		@Override
-		public Map<String, Long> figures() {
-			return Map.of();
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 }

@@ -12,9 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import io.dlock.torture.server.ServerNode;
+import io.dlock.torture.server.StoreStub;
 import io.dlock.torture.server.StoreType;
-import io.dlock.torture.server.StoreUnderTest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -99,8 +98,9 @@ class NemesisTests {
 	}
 
 	private Bed bed() {
-		return new Bed(new NoStore(), List.of(new RecordingClient(0), new RecordingClient(1)), List.of(), List.of(),
-				Optional.empty(), Duration.ofMillis(100), Duration.ZERO);
+		return new Bed(new StoreStub(StoreType.REDIS, List.of(), Map.of()),
+				List.of(new RecordingClient(0), new RecordingClient(1)), List.of(), List.of(), Optional.empty(),
+				Duration.ofMillis(100), Duration.ZERO);
 	}
 
 	private final class RecordingClient implements Bed.TorturedClient {
@@ -151,34 +151,6 @@ class NemesisTests {
 		@Override
 		public Optional<ClockOffset> clock() {
 			return Optional.empty();
-		}
-
-	}
-
-	private static final class NoStore implements StoreUnderTest {
-
-		@Override
-		public StoreType type() {
-			return StoreType.REDIS;
-		}
-
-		@Override
-		public List<ServerNode> nodes() {
-			return List.of();
-		}
-
-		@Override
-		public List<String> clientOptions(int port) {
-			return List.of();
-		}
-
-		@Override
-		public Map<String, Long> figures() {
-			return Map.of();
-		}
-
-		@Override
-		public void close() {
 		}
 
 	}
