@@ -296,7 +296,7 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 		List<Method> locked = this.interceptor.check(AopUtils.getTargetClass(bean));
 		this.transactions.get().listenTo(bean);
 		Object advised = needsAdvice(bean, locked) ? advise(bean, beanName) : bean;
-		JdkProxyInterceptor.advise(bean, locked, this.interceptor, this.place);
+		JdkProxies.advise(bean, locked, this.interceptor, this.place);
 		if ((!locked.isEmpty() || ContextHierarchyCheck.isLocked(bean)) && this.beanFactory != null
 				&& this.beanFactory.containsBeanDefinition(beanName)) {
 			this.lockedBeans.add(beanName);
@@ -339,8 +339,8 @@ public final class DistributedLockedBeanPostProcessor extends AbstractBeanFactor
 	 * of its transactions. A proxy that is a bean by two names is advised once.
 	 */
 	private boolean needsAdvice(Object bean, List<Method> locked) {
-		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !JdkProxyInterceptor.isLocked(bean)
-				&& !JdkProxyInterceptor.locksAlone(bean, locked);
+		return (this.mode == AdviceMode.PROXY || AopUtils.isAopProxy(bean)) && !JdkProxies.isLocked(bean)
+				&& !JdkProxies.locksAlone(bean, locked);
 	}
 
 }

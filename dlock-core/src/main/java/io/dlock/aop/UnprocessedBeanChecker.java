@@ -58,7 +58,7 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 	 */
 	private static boolean isLocked(Object bean) {
 		Object target = AopProxyUtils.getSingletonTarget(bean);
-		return JdkProxyInterceptor.isLocked(bean) || (target != null && isLocked(target));
+		return JdkProxies.isLocked(bean) || (target != null && isLocked(target));
 	}
 
 	private void check(Object bean, String beanName) {
@@ -70,7 +70,7 @@ record UnprocessedBeanChecker(Class<?> postProcessor, DistributedLockedIntercept
 		if (this.mode == AdviceMode.PROXY) {
 			ProxyWarnings.notProxied(beanName, locked);
 		}
-		ProxyWarnings.notProxied(beanName, JdkProxyInterceptor.unadvised(bean, locked));
+		ProxyWarnings.notProxied(beanName, JdkProxies.unadvised(bean, locked));
 	}
 
 	/**

@@ -5,15 +5,10 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-import io.dlock.LockBusyException;
-import io.dlock.LockCongestedException;
 import io.dlock.LockException;
-import io.dlock.LockQuarantinedException;
-import io.dlock.LockStoreException;
 import io.dlock.engine.concurrent.Deadline;
 import io.dlock.engine.concurrent.MachineClock.Moment;
 import io.dlock.engine.lease.AcquireContext;
-import io.dlock.engine.lease.AcquireContext.LeaseTerms;
 import io.dlock.engine.lease.Hold;
 import io.dlock.engine.lease.Lease;
 import io.dlock.engine.lease.Revoker;
@@ -41,12 +36,11 @@ class Acquisition {
 	/** How long a try waits for a release before it asks the store regardless. */
 	private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	/** A call to a database may wait for a connection before it has its own time. */
-	private static final long LONGEST_CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
-
 	private final AcquireContext context;
 
 	private final RequestServices services;
+
+	private final RequestOutcome outcome;
 
 	private @Nullable PollPause pause;
 
@@ -55,24 +49,16 @@ class Acquisition {
 
 	private @Nullable UnansweredRequests unanswered;
 
-	private @Nullable StoreException failure;
-
-	private @Nullable Moment failingSince;
-
-	private AcquireResult.@Nullable Refused refused;
-
 	/** The releases that were under way when this try began. */
 	private @Nullable CompletableFuture<?> releases;
 
 	/** The store has not been asked because of them. */
 	private boolean postponed;
 
-	/** The store has answered in this attempt, or failed. */
-	private volatile boolean answered;
-
 	Acquisition(AcquireContext context, RequestServices services) {
 		this.context = context;
 		this.services = services;
+		this.outcome = new RequestOutcome(context, services);
 	}
 
 	AcquireContext context() {
@@ -89,7 +75,7 @@ class Acquisition {
 	 * @return the lock, or {@code null} if it was not granted
 	 */
 	final @Nullable Hold attempt(QueuedRequest queued) {
-		this.answered = false;
+		this.outcome.beginAttempt();
 		return attemptOnce(queued);
 	}
 
@@ -160,9 +146,9 @@ class Acquisition {
 	final @Nullable Hold accept(QueuedRequest queued, Moment sent, AcquireResult result) {
 		note(result, sent);
 		if (!(result instanceof AcquireResult.Granted granted)) {
-			if (this.failure == null || !Thread.currentThread().isInterrupted()) {
+			if (!this.outcome.isFailure() || !Thread.currentThread().isInterrupted()) {
 				// an interrupt of this thread says nothing about the store
-				this.services.queues().answer(queued, answer());
+				this.services.queues().answer(queued, this.outcome.answer());
 			}
 			return null;
 		}
@@ -213,18 +199,9 @@ class Acquisition {
 		this.unanswered = UnansweredRequests.add(before, this.services.clock().now());
 		abandon();
 		this.owner = newOwner();
-		failed(reason, sent);
-		this.services.queues().answer(queued, answer());
+		this.outcome.failed(reason, sent);
+		this.services.queues().answer(queued, this.outcome.answer());
 		return null;
-	}
-
-	/**
-	 * The answer of the last call to the store, unless it granted the lock.
-	 */
-	private QueueAnswer answer() {
-		StoreException failed = this.failure;
-		return (failed != null) ? QueueAnswer.failed(failed)
-				: QueueAnswer.refused((this.refused != null) ? this.refused.lock() : null, this.context);
 	}
 
 	/**
@@ -263,44 +240,8 @@ class Acquisition {
 	}
 
 	final void note(AcquireResult result, Moment sent) {
-		this.answered = true;
-		if (result instanceof AcquireResult.Failed failed) {
-			failed(isOfPause(failed.failure(), sent) ? ofPause(failed.failure()) : failed.failure(), sent);
-			return;
-		}
-		this.failure = null;
-		this.failingSince = null;
-		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
-	}
-
-	/**
-	 * Whether a call took longer than any call may: this process was paused, and did not
-	 * read the answer in time.
-	 */
-	private boolean isOfPause(StoreException ex, Moment sent) {
-		return ex.isOutage() && this.services.clock().elapsedNanos(sent) > LONGEST_CALL_NANOS
-				+ 2 * this.services.settings().commandTimeout().toNanos();
-	}
-
-	private static StoreException ofPause(StoreException ex) {
-		return new StoreCongestedException(ex.effect(), "The process was suspended during the call: " + ex.getMessage(),
-				ex);
-	}
-
-	private void failed(StoreException ex, Moment sent) {
-		this.failure = ex;
-		this.refused = null;
-		if (!ex.isOutage()) {
-			this.services.store().storeAnswered();
-			this.failingSince = null;
-		}
-		else {
-			this.failingSince = (this.failingSince != null) ? this.failingSince : sent;
-			if (!Thread.currentThread().isInterrupted()) {
-				this.services.store().storeFailed(sent);
-			}
-		}
-		if (ex.effect() == Effect.UNKNOWN) {
+		this.outcome.note(result, sent);
+		if (result instanceof AcquireResult.Failed failed && failed.failure().effect() == Effect.UNKNOWN) {
 			this.unanswered = UnansweredRequests.add(this.unanswered, sent);
 		}
 	}
@@ -310,14 +251,7 @@ class Acquisition {
 	 * @return the exception for the caller, or {@code null} to go on
 	 */
 	@Nullable LockException giveUp() {
-		if (this.postponed) {
-			return null;
-		}
-		boolean over = deadline().isOver();
-		if (this.failure != null) {
-			return (over || this.failure.isPermanent() || isFailingTooLong()) ? storeFailed(this.failure) : null;
-		}
-		return over ? busy(answer()) : null;
+		return this.postponed ? null : this.outcome.giveUp(isUnresolved());
 	}
 
 	/**
@@ -327,7 +261,7 @@ class Acquisition {
 	 * @return the exception for the caller, or {@code null} to go on
 	 */
 	@Nullable LockException giveUpOvertaken() {
-		return this.answered ? giveUp() : null;
+		return this.outcome.isAnswered() ? giveUp() : null;
 	}
 
 	/**
@@ -336,59 +270,22 @@ class Acquisition {
 	 * @return the exception for the caller
 	 */
 	LockException giveUp(QueueAnswer answer) {
-		return (answer.failure() != null) ? storeFailed(answer.failure()) : busy(answer);
+		return this.outcome.giveUp(answer, isUnresolved());
 	}
 
 	/**
-	 * The reason to give up when the wait ended before the store answered. A store that
-	 * was not asked, and fails for no other request, is not known to have failed: this
-	 * process asks for too much at once, or was paused.
+	 * The reason to give up when the wait ended before the store answered.
 	 * @return the exception for the caller
 	 */
 	LockException giveUpUnanswered() {
-		String message = "No answer within " + deadline().elapsed().toMillis() + " ms";
-		boolean asked = this.owner != null && !this.answered;
-		return (!asked && !this.services.store().isStoreFailing()) ? new LockCongestedException(this.context.key(),
-				"acquire",
-				message + ": the store was not asked, because too many requests wait or the process was suspended. "
-						+ consequence(),
-				null) : new LockStoreException(this.context.key(), "acquire", message + ". " + consequence(), null);
-	}
-
-	private LockStoreException storeFailed(StoreException failed) {
-		if (failed instanceof StoreQuarantinedException quarantined) {
-			return new LockQuarantinedException(this.context.key(), quarantined.remaining(), consequence(), failed);
-		}
-		return (failed instanceof StoreCongestedException)
-				? new LockCongestedException(this.context.key(), "acquire", consequence(), failed)
-				: new LockStoreException(this.context.key(), "acquire", consequence(), failed);
+		return this.outcome.giveUpUnanswered(this.owner != null, isUnresolved());
 	}
 
 	/**
-	 * An outage is waited for, but no longer than one lease. A request that waited behind
-	 * others meanwhile does not begin anew.
+	 * Whether the store may have granted the lock, since a call has no answer.
 	 */
-	private boolean isFailingTooLong() {
-		long patience = this.context.terms().lease().toNanos();
-		if (this.failingSince == null) {
-			return false;
-		}
-		return this.services.clock().elapsedNanos(this.failingSince) > patience
-				|| (this.services.store().failingNanos() > patience && deadline().elapsed().toNanos() > patience);
-	}
-
-	private String consequence() {
-		return (this.unanswered != null)
-				? "The lock is not held. If the store has granted it, it is revoked or ends within "
-						+ this.context.terms().lease().toMillis() + " ms of the grant"
-				: "The lock is not held";
-	}
-
-	private LockBusyException busy(QueueAnswer answer) {
-		LeaseTerms terms = this.context.terms();
-		return (terms.isMember() && !terms.isShared())
-				? new LockBusyException(this.context.key(), terms.limit(), deadline().elapsed(), answer.holder())
-				: new LockBusyException(this.context.key(), deadline().elapsed(), answer.holder());
+	private boolean isUnresolved() {
+		return this.unanswered != null;
 	}
 
 	/**
@@ -410,10 +307,10 @@ class Acquisition {
 		if (this.pause == null) {
 			this.pause = new PollPause(this.context, this.services.settings().maxPollInterval());
 		}
-		if (this.failure instanceof StoreQuarantinedException quarantined) {
+		if (this.outcome.failure() instanceof StoreQuarantinedException quarantined) {
 			return this.pause.quarantineNanos(quarantined.remaining());
 		}
-		long nanos = this.pause.nanos(this.refused, this.services.store().isSignalled(queued));
+		long nanos = this.pause.nanos(this.outcome.refusal(), this.services.store().isSignalled(queued));
 		return queued.isLockAvailable() ? 0 : nanos;
 	}
 
@@ -431,7 +328,7 @@ class Acquisition {
 	 * Whether a lease that is left over has to be released in the background.
 	 */
 	final boolean mustNotWait(QueuedRequest queued) {
-		return queued.isAsynchronous() || this.failure != null;
+		return queued.isAsynchronous() || this.outcome.isFailure();
 	}
 
 	/**

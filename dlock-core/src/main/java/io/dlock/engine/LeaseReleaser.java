@@ -67,7 +67,7 @@ final class LeaseReleaser {
 		boolean held = hold.beginRelease();
 		LockEvent event = held ? this.events.release(hold) : null;
 		try {
-			release(hold, held && this.queues.isOpen());
+			leave(hold, held && this.queues.isOpen());
 		}
 		finally {
 			this.events.tell(event);
@@ -92,7 +92,7 @@ final class LeaseReleaser {
 			try {
 				Hold hold = handles.get(i).get();
 				if (hold != null) {
-					beginRelease(hold, told, left);
+					releaseOfSet(hold, told, left);
 				}
 			}
 			catch (RuntimeException | Error ex) {
@@ -100,7 +100,7 @@ final class LeaseReleaser {
 			}
 		}
 		try {
-			releaseInStore(left);
+			releaseTogether(left);
 		}
 		finally {
 			told.forEach(this.events::tell);
@@ -119,14 +119,14 @@ final class LeaseReleaser {
 		throw (RuntimeException) first;
 	}
 
-	private void beginRelease(Hold hold, List<LockEvent> told, List<Hold> left) {
+	private void releaseOfSet(Hold hold, List<LockEvent> told, List<Hold> left) {
 		boolean held = hold.beginRelease();
 		LockEvent event = held ? this.events.release(hold) : null;
 		if (event != null) {
 			told.add(event);
 		}
 		boolean mayBePassedOn = held && this.queues.isOpen();
-		if (hold.lease().leave(hold) && !isKeptOrPassedOn(hold, mayBePassedOn)) {
+		if (hold.lease().leave(hold) && !keepOrPassOn(hold, mayBePassedOn)) {
 			if (this.mode == ReleaseMode.ASYNC) {
 				releaseInStore(hold, mayBePassedOn);
 			}
@@ -139,14 +139,14 @@ final class LeaseReleaser {
 		}
 	}
 
-	private void releaseInStore(List<Hold> holds) {
+	private void releaseTogether(List<Hold> holds) {
 		if (holds.size() == 1) {
 			releaseInStore(holds.get(0), false);
 		}
 		else if (!holds.isEmpty()) {
 			List<Lease> leases = holds.stream().map(Hold::lease).toList();
 			leases.forEach(this.store::end);
-			this.store.releaseUninterruptibly(leases, () -> holds.forEach(this::leave));
+			this.store.releaseUninterruptibly(leases, () -> holds.forEach(this::leaveQueue));
 		}
 	}
 
@@ -159,7 +159,7 @@ final class LeaseReleaser {
 	CompletableFuture<@Nullable Void> releaseAsync(Hold hold) {
 		boolean held = hold.beginRelease();
 		LockEvent event = held ? this.events.release(hold) : null;
-		CompletableFuture<@Nullable Void> released = releaseAsync(hold, held && this.queues.isOpen());
+		CompletableFuture<@Nullable Void> released = leaveAsync(hold, held && this.queues.isOpen());
 		// a future of its own: the caller may complete the one that it gets
 		CompletableFuture<@Nullable Void> told = new CompletableFuture<>();
 		released.whenComplete((done, ex) -> {
@@ -180,19 +180,24 @@ final class LeaseReleaser {
 		return told;
 	}
 
-	private void release(Hold hold, boolean mayBePassedOn) {
+	private void leave(Hold hold, boolean mayBePassedOn) {
 		if (hold.lease().leave(hold)) {
-			releaseLease(hold, mayBePassedOn);
+			passOnOrRelease(hold, mayBePassedOn);
 		}
 	}
 
-	private void releaseLease(Hold hold, boolean mayBePassedOn) {
-		if (!isKeptOrPassedOn(hold, mayBePassedOn)) {
+	private void passOnOrRelease(Hold hold, boolean mayBePassedOn) {
+		if (!keepOrPassOn(hold, mayBePassedOn)) {
 			releaseInStore(hold, mayBePassedOn);
 		}
 	}
 
-	private boolean isKeptOrPassedOn(Hold hold, boolean mayBePassedOn) {
+	/**
+	 * Keep the lease for the rest of its {@code minHold}, or give it to the next request
+	 * of this process.
+	 * @return {@code false} if it has to be released in the store
+	 */
+	private boolean keepOrPassOn(Hold hold, boolean mayBePassedOn) {
 		if (hold.minHoldNanosLeft() > 0) {
 			keepForMinHold(hold);
 			return true;
@@ -209,11 +214,11 @@ final class LeaseReleaser {
 		}
 		finally {
 			if (sent) {
-				leave(hold);
+				leaveQueue(hold);
 			}
 			else {
 				// a request that comes while the release is on its way is sent after it
-				Runnable leave = () -> leave(hold);
+				Runnable leave = () -> leaveQueue(hold);
 				this.store.releaseUninterruptibly(lease, leave, leave);
 			}
 		}
@@ -226,7 +231,7 @@ final class LeaseReleaser {
 	/**
 	 * Let the next request of this process ask the store.
 	 */
-	private void leave(Hold hold) {
+	private void leaveQueue(Hold hold) {
 		if (hold.lease().isMember()) {
 			this.members.released(hold);
 		}
@@ -235,7 +240,7 @@ final class LeaseReleaser {
 		}
 	}
 
-	private CompletableFuture<@Nullable Void> releaseAsync(Hold hold, boolean mayBePassedOn) {
+	private CompletableFuture<@Nullable Void> leaveAsync(Hold hold, boolean mayBePassedOn) {
 		CompletableFuture<@Nullable Void> released = new CompletableFuture<>();
 		if (!hold.lease().leave(hold) || (mayBePassedOn && hold.minHoldNanosLeft() <= 0 && pass(hold))) {
 			released.complete(null);
@@ -244,7 +249,7 @@ final class LeaseReleaser {
 		Runnable end = this.queues.releasing(hold);
 		Runnable work = () -> {
 			try {
-				releaseLease(hold, mayBePassedOn);
+				passOnOrRelease(hold, mayBePassedOn);
 			}
 			finally {
 				end.run();
