@@ -277,6 +277,9 @@ public final class RedisLockStore implements LockStore, QuorumCapable {
 	@Override
 	public void verify() {
 		Map<String, byte[]> masters = this.inspection.nodes();
+		if (this.quarantine != null) {
+			this.quarantine.verifyLag();
+		}
 		Map<String, StoreException> silent = new LinkedHashMap<>();
 		masters.forEach((master, fence) -> {
 			try {

@@ -2,6 +2,7 @@ package io.dlock.store.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -9,6 +10,7 @@ import java.util.stream.IntStream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.data.redis.connection.RedisConnection;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Quarantine;
@@ -25,6 +27,11 @@ import io.dlock.store.redis.connection.RedisLockScript;
 final class RedisQuarantine {
 
 	private static final Log logger = LogFactory.getLog(RedisQuarantine.class);
+
+	/** A master counts its replicas once a second, and their silence in whole seconds. */
+	private static final Duration NOTICED = Duration.ofSeconds(2);
+
+	private static final String SERVER_LAG = "min-replicas-max-lag";
 
 	private static final int BUCKETS_AT_ONCE = 256;
 
@@ -82,6 +89,48 @@ final class RedisQuarantine {
 					"A quarantine with a maximum lag of %d ms needs min-replicas-to-write, but it is not in effect on a Redis with %s replicas, so that a former master goes on to grant locks."
 						.formatted(this.quarantine.maxLag().toMillis(), replicas),
 					"Set min-replicas-to-write of each server to the number of its replicas, and dlock.failover.max-lag to min-replicas-max-lag and two seconds.",
+					null);
+		}
+	}
+
+	/**
+	 * Compare the lag with that of the servers, as far as they tell it: {@code CONFIG} is
+	 * not for scripts, and its right is not required, because it would let the user of
+	 * the locks change the server.
+	 */
+	void verifyLag() {
+		if (this.quarantine.maxLag().isZero()) {
+			return;
+		}
+		Properties settings = replicaSettings();
+		settings.stringPropertyNames().stream().filter((name) -> name.endsWith(SERVER_LAG)).forEach((name) -> {
+			// the name begins with the node, if there are several
+			String needed = name.substring(0, name.length() - SERVER_LAG.length()) + "min-replicas-to-write";
+			if (!settings.getProperty(needed, "0").equals("0")) {
+				verifyLag(settings.getProperty(name));
+			}
+		});
+	}
+
+	private Properties replicaSettings() {
+		try (RedisConnection connection = this.connections.factory().getConnection()) {
+			Properties settings = connection.serverCommands().getConfig("min-replicas-*");
+			return (settings != null) ? settings : new Properties();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Redis does not tell " + SERVER_LAG + ", which is not compared with the maximum lag", ex);
+			return new Properties();
+		}
+	}
+
+	private void verifyLag(String seconds) {
+		Duration needed = Duration.ofSeconds(Long.parseLong(seconds)).plus(NOTICED);
+		if (this.quarantine.maxLag().compareTo(needed) < 0) {
+			throw new StoreMisconfiguredException(
+					"A quarantine with a maximum lag of %d ms is too short: %s of Redis is %s, so that a former master goes on to grant locks for up to %d ms."
+						.formatted(this.quarantine.maxLag().toMillis(), SERVER_LAG, seconds, needed.toMillis()),
+					"Set dlock.failover.max-lag to %ds or more, or lower %s of each server."
+						.formatted(needed.toSeconds(), SERVER_LAG),
 					null);
 		}
 	}

@@ -67,6 +67,16 @@ class RedisClusterStartIntegrationTests extends AbstractRedisClusterTests {
 	}
 
 	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 2 })
+	void lagOfEachMasterIsCompared(int node) {
+		RedisServer master = this.nodes.get(node);
+		RedisClusterIntegrationTests.call(master, "CONFIG", "SET", "min-replicas-max-lag", "11");
+		RedisClusterIntegrationTests.call(master, "CONFIG", "SET", "min-replicas-to-write", "1");
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(() -> verify(withQuarantine()))
+			.withMessageContaining("min-replicas-max-lag of Redis is 11");
+	}
+
+	@ParameterizedTest
 	@ValueSource(ints = { 0, 2 })
 	void eachMasterMustAllowTheLocks(int node) {
 		forbid(node, "pexpire");

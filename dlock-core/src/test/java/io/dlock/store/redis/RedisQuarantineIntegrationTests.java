@@ -304,6 +304,7 @@ class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 					Integer.toString(this.server.port()));
 			this.server.awaitReplicas();
 			RedisClusterIntegrationTests.call(this.server, "CONFIG", "SET", "min-replicas-to-write", needed);
+			RedisClusterIntegrationTests.call(this.server, "ACL", "SETUSER", "default", "-config");
 			if (!fails) {
 				this.store.verify();
 				return;
@@ -312,6 +313,29 @@ class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 				.satisfies((ex) -> assertThat(ex.description()).contains("maximum lag of 500 ms",
 						"is not in effect on a Redis with 1 replicas"))
 				.satisfies((ex) -> assertThat(ex.action()).contains("min-replicas-to-write", "dlock.failover.max-lag"));
+		}
+	}
+
+	/**
+	 * A former master goes on for the lag and the time in which it notices that its
+	 * replicas are gone. The lag does not matter if it needs none.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "1, 3, true", "1, 2, false", "0, 10, false" })
+	void lagThatIsShorterThanThatOfTheServerFailsTheStart(String needed, String lag, boolean fails) {
+		this.server = RedisServer.start("--min-replicas-to-write", needed, "--min-replicas-max-lag", lag);
+		this.factory = LettuceFactories.create(this.server.host(), this.server.port());
+		try (RedisConnections connections = RedisConnectionsFactory.create(this.factory, Patience.COMMAND)) {
+			RedisQuarantine quarantine = new RedisQuarantine(connections, "lag",
+					new Quarantine(LONG, Duration.ofMillis(4_999)));
+			if (!fails) {
+				quarantine.verifyLag();
+				return;
+			}
+			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(quarantine::verifyLag)
+				.satisfies((ex) -> assertThat(ex.description()).contains("a maximum lag of 4999 ms",
+						"min-replicas-max-lag of Redis is 3", "5000 ms"))
+				.satisfies((ex) -> assertThat(ex.action()).contains("dlock.failover.max-lag to 5s"));
 		}
 	}
 

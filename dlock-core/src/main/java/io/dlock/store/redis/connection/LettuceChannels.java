@@ -9,8 +9,10 @@ import io.lettuce.core.pubsub.PubSubCommandHandler;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.timeout.ReadTimeoutHandler;
 import org.apache.commons.logging.Log;
@@ -19,13 +21,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The behaviour of Lettuce's sockets. Commands that several threads send at once go out
- * in one system call, and a subscription that hears nothing is closed, so that Lettuce
- * opens it again and subscribes again.
+ * in one system call. A subscription that hears nothing is closed, so that Lettuce opens
+ * it again and subscribes again. So is a connection to a node of a cluster that answers
+ * nothing.
  *
  * @param application the customizer of the application, or {@code null}
  * @param longestSilence the time for which a subscription may hear nothing
+ * @param patience the time between two looks at a node that answers nothing, or
+ * {@code null} if there is no cluster
  */
-record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSilence) implements NettyCustomizer {
+record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSilence,
+		@Nullable Duration patience) implements NettyCustomizer {
 
 	private static final Log logger = LogFactory.getLog(LettuceChannels.class);
 
@@ -51,6 +57,9 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 		}
 		if (channel.pipeline().get(PubSubCommandHandler.class) != null) {
 			channel.pipeline().addFirst(new EndOfSilence(this.longestSilence));
+		}
+		else if (this.patience != null) {
+			channel.pipeline().addFirst(new EndOfPatience(this.patience));
 		}
 	}
 
@@ -89,6 +98,66 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 				this.handshake.channelInitialized().thenRun(watchdog::scheduleReconnect);
 			}
 			super.channelInactive(context);
+		}
+
+	}
+
+	/**
+	 * Closes a channel that answers nothing. It looks from time to time, as long as there
+	 * is something to be answered, and closes the channel at the second look in vain.
+	 */
+	static final class EndOfPatience extends ChannelDuplexHandler {
+
+		private final Duration patience;
+
+		/** Something was sent, and nothing has come since. */
+		private boolean unanswered;
+
+		/** It was so at the last look. */
+		private boolean suspect;
+
+		private boolean watched;
+
+		EndOfPatience(Duration patience) {
+			this.patience = patience;
+		}
+
+		@Override
+		public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) throws Exception {
+			this.unanswered = true;
+			watch(context);
+			super.write(context, message, promise);
+		}
+
+		@Override
+		public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
+			this.unanswered = false;
+			this.suspect = false;
+			super.channelRead(context, message);
+		}
+
+		@SuppressWarnings("FutureReturnValueIgnored") // it ends by itself
+		private void watch(ChannelHandlerContext context) {
+			if (!this.watched) {
+				this.watched = true;
+				context.executor().schedule(() -> look(context), this.patience.toMillis(), TimeUnit.MILLISECONDS);
+			}
+		}
+
+		@SuppressWarnings("FutureReturnValueIgnored") // nothing is to be done after it
+		private void look(ChannelHandlerContext context) {
+			this.watched = false;
+			if (!this.unanswered || !context.channel().isActive()) {
+				return;
+			}
+			if (!this.suspect) {
+				this.suspect = true;
+				watch(context);
+				return;
+			}
+			logger.info("Redis node " + context.channel().remoteAddress() + " answered nothing for "
+					+ this.patience.toMillis() + " ms: it is connected to again");
+			context.close();
 		}
 
 	}

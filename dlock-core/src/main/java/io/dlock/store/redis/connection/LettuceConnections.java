@@ -16,6 +16,7 @@ import java.util.function.Consumer;
 
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import org.apache.commons.logging.Log;
@@ -39,6 +40,8 @@ final class LettuceConnections extends RedisConnections {
 	private static final Log logger = LogFactory.getLog(LettuceConnections.class);
 
 	private static final int UNANSWERED_BEFORE_RESET = 3;
+
+	private static final int TIMEOUTS_OF_A_NODE = 2;
 
 	/** Of commands that were under way. */
 	private static final Set<String> BROKEN = Set.of("Connection disconnected", "Connection closed");
@@ -87,7 +90,9 @@ final class LettuceConnections extends RedisConnections {
 			return null;
 		}
 		LettuceClientConfiguration application = lettuce.getClientConfiguration();
-		ClientResources resources = resources(application, commandTimeout);
+		Duration patience = RedisConfiguration.isClusterConfiguration(redisConfiguration)
+				? commandTimeout.multipliedBy(TIMEOUTS_OF_A_NODE) : null;
+		ClientResources resources = resources(application, commandTimeout, patience);
 		DedicatedFactory dedicated = new DedicatedFactory(redisConfiguration,
 				LettuceLockClientConfiguration.like(application, resources, commandTimeout));
 		dedicated.setShareNativeConnection(true);
@@ -102,12 +107,13 @@ final class LettuceConnections extends RedisConnections {
 	 * the command timeout: the default backs off up to 30 seconds, which would be an
 	 * outage of the locks.
 	 */
-	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout) {
+	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout,
+			@Nullable Duration patience) {
 		ClientResources shared = application.getClientResources().orElse(null);
 		ClientResources.Builder builder = (shared != null) ? sharing(shared) : ClientResources.builder();
 		return builder.reconnectDelay(Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS))
 			.nettyCustomizer(new LettuceChannels((shared != null) ? shared.nettyCustomizer() : null,
-					RedisConnections.longestSilence(commandTimeout)))
+					RedisConnections.longestSilence(commandTimeout), patience))
 			.build();
 	}
 
@@ -124,8 +130,17 @@ final class LettuceConnections extends RedisConnections {
 
 	@Override
 	ScriptConnection open() {
+		LettuceScriptConnection usable = usable();
+		return (usable != null) ? usable : openAgain();
+	}
+
+	/**
+	 * The connection of a cluster is one to any of its nodes, whose state says nothing
+	 * about those to the others.
+	 */
+	private @Nullable LettuceScriptConnection usable() {
 		LettuceScriptConnection open = this.current;
-		return (open != null && open.isOpen()) ? open : openAgain();
+		return (open != null && (isCluster() || open.isOpen())) ? open : null;
 	}
 
 	/**
@@ -162,8 +177,7 @@ final class LettuceConnections extends RedisConnections {
 	private void connectAgain(boolean anew) {
 		this.opening.lock();
 		try {
-			LettuceScriptConnection open = this.current;
-			if (this.connecting.isDone() && (anew || open == null || !open.isOpen())) {
+			if (this.connecting.isDone() && (anew || usable() == null)) {
 				FutureTask<LettuceScriptConnection> next = new FutureTask<>(() -> connect(anew));
 				Thread thread = new Thread(null, next, "dlock-redis-connect", 0, false);
 				thread.setDaemon(true);
@@ -234,6 +248,8 @@ final class LettuceConnections extends RedisConnections {
 	 * connection would meet it as well, and the old one carries renewals. A command that
 	 * failed because its connection broke, or its thread was interrupted, says nothing
 	 * about the next one.
+	 * <p>
+	 * The nodes of a cluster that answer keep their connections.
 	 */
 	@Override
 	void failed(RuntimeException failure) {
@@ -241,7 +257,12 @@ final class LettuceConnections extends RedisConnections {
 		if (code != null) {
 			answered();
 		}
-		if ((code != null) ? RedisErrors.mayBeOfAFormerMaster(code) && isTimeToLeave()
+		if (isCluster()) {
+			if (code != null && RedisErrors.mayBeOfAFormerMaster(code) && isTimeToLeave()) {
+				this.factory.refreshTopology();
+			}
+		}
+		else if ((code != null) ? RedisErrors.mayBeOfAFormerMaster(code) && isTimeToLeave()
 				: !isOver(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
 			connectAgain(true);
 		}
@@ -268,8 +289,8 @@ final class LettuceConnections extends RedisConnections {
 
 	@Override
 	public boolean send(RedisLockScript script, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
-		LettuceScriptConnection open = this.current;
-		if (open == null || !open.isOpen()) {
+		LettuceScriptConnection open = usable();
+		if (open == null) {
 			return false;
 		}
 		open.send(script.digest(), (failure) -> {
@@ -317,6 +338,13 @@ final class LettuceConnections extends RedisConnections {
 
 		StatefulConnection<byte[], byte[]> shared() {
 			return Objects.requireNonNull(isClusterAware() ? getSharedClusterConnection() : getSharedConnection());
+		}
+
+		@SuppressWarnings("FutureReturnValueIgnored") // the next failure asks again
+		void refreshTopology() {
+			if (getNativeClient() instanceof RedisClusterClient cluster) {
+				cluster.refreshPartitionsAsync();
+			}
 		}
 
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.protocol.ConnectionWatchdog;
 import io.lettuce.core.protocol.RedisHandshakeHandler;
@@ -12,6 +13,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
+import io.dlock.store.redis.connection.LettuceChannels.EndOfPatience;
 import io.dlock.store.redis.connection.LettuceChannels.NoLateHandshake;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,11 +22,13 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 
 /**
- * Tests for the handshakes of {@link LettuceChannels}. Lettuce closes a channel whose
- * handshake is too slow, and may call it active all the same. Which of the two comes
- * first on a real connection is a race.
+ * Tests for the handshakes and the patience of {@link LettuceChannels}. Lettuce closes a
+ * channel whose handshake is too slow, and may call it active all the same. Which of the
+ * two comes first on a real connection is a race.
  */
 class LettuceChannelsTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
 	private final EmbeddedChannel channel = new EmbeddedChannel();
 
@@ -94,6 +98,58 @@ class LettuceChannelsTests {
 		this.channel.pipeline().fireChannelInactive();
 		assertThat(this.told).containsExactly("active", "inactive");
 		assertThat(isWatched()).isTrue();
+	}
+
+	private void addPatience() {
+		this.channel.pipeline().addLast(new EndOfPatience(PATIENCE));
+		this.channel.freezeTime();
+	}
+
+	private void send() {
+		assertThat(this.channel.writeOutbound("command")).isTrue();
+	}
+
+	private void waitOnce() {
+		this.channel.advanceTimeBy(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+		this.channel.runScheduledPendingTasks();
+	}
+
+	@Test
+	void channelThatAnswersNothingIsClosed() {
+		addPatience();
+		send();
+		waitOnce();
+		send();
+		assertThat(this.channel.isOpen()).isTrue();
+		waitOnce();
+		assertThat(this.channel.isOpen()).isFalse();
+	}
+
+	@Test
+	void channelThatAnswersStays() {
+		addPatience();
+		for (int i = 0; i < 10; i++) {
+			send();
+			waitOnce();
+			assertThat(this.channel.writeInbound("answer")).isTrue();
+			send();
+		}
+		assertThat(this.channel.isOpen()).isTrue();
+	}
+
+	@Test
+	void channelThatHasNothingToAnswerStays() {
+		addPatience();
+		send();
+		waitOnce();
+		assertThat(this.channel.writeInbound("answer")).isTrue();
+		waitOnce();
+		waitOnce();
+		assertThat(this.channel.isOpen()).isTrue();
+		send();
+		waitOnce();
+		waitOnce();
+		assertThat(this.channel.isOpen()).isFalse();
 	}
 
 	private static final class Handshake extends RedisHandshakeHandler {
