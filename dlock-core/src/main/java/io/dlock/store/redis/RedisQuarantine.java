@@ -2,14 +2,18 @@ package io.dlock.store.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 
 import io.dlock.store.LockStore.AcquireCommand;
@@ -30,6 +34,8 @@ final class RedisQuarantine {
 
 	/** A master counts its replicas once a second, and their silence in whole seconds. */
 	private static final Duration NOTICED = Duration.ofSeconds(2);
+
+	private static final String REPLICA_SETTINGS = "min-replicas-*";
 
 	private static final String SERVER_LAG = "min-replicas-max-lag";
 
@@ -102,24 +108,28 @@ final class RedisQuarantine {
 		if (this.quarantine.maxLag().isZero()) {
 			return;
 		}
-		Properties settings = replicaSettings();
-		settings.stringPropertyNames().stream().filter((name) -> name.endsWith(SERVER_LAG)).forEach((name) -> {
-			// the name begins with the node, if there are several
-			String needed = name.substring(0, name.length() - SERVER_LAG.length()) + "min-replicas-to-write";
-			if (!settings.getProperty(needed, "0").equals("0")) {
-				verifyLag(settings.getProperty(name));
+		for (Properties server : replicaSettings()) {
+			String lag = server.getProperty(SERVER_LAG);
+			if (lag != null && !server.getProperty("min-replicas-to-write", "0").equals("0")) {
+				verifyLag(lag);
 			}
-		});
+		}
 	}
 
-	private Properties replicaSettings() {
+	private List<Properties> replicaSettings() {
 		try (RedisConnection connection = this.connections.factory().getConnection()) {
-			Properties settings = connection.serverCommands().getConfig("min-replicas-*");
-			return (settings != null) ? settings : new Properties();
+			if (connection instanceof RedisClusterConnection cluster) {
+				return StreamSupport.stream(cluster.clusterGetNodes().spliterator(), false)
+					.filter((node) -> node.isMaster() && !node.isMarkedAsFail())
+					.map((master) -> cluster.serverCommands().getConfig(master, REPLICA_SETTINGS))
+					.filter(Objects::nonNull)
+					.toList();
+			}
+			return Stream.ofNullable(connection.serverCommands().getConfig(REPLICA_SETTINGS)).toList();
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Redis does not tell " + SERVER_LAG + ", which is not compared with the maximum lag", ex);
-			return new Properties();
+			return List.of();
 		}
 	}
 
