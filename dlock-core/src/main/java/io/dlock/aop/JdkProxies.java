@@ -19,8 +19,8 @@ final class JdkProxies {
 	}
 
 	/**
-	 * Check a bean and, if only the interfaces of its proxy have locked methods, add the
-	 * {@link JdkProxyInterceptor}.
+	 * Check a bean, and add the {@link JdkProxyInterceptor} if there are locked methods
+	 * that only the interfaces of its proxy have.
 	 * @param locked the locked methods of its target
 	 * @param place the place of the advice
 	 * @throws InvalidLockedMethodException if one cannot be honoured
@@ -43,8 +43,9 @@ final class JdkProxies {
 	}
 
 	/**
-	 * Whether the target of a JDK proxy has no locked methods, or there is no target, so
-	 * that the {@link JdkProxyInterceptor} is all that locks it.
+	 * Whether the target of a JDK proxy has no locked methods or is such a proxy itself,
+	 * or there is no target, so that the {@link JdkProxyInterceptor} is all that locks
+	 * it.
 	 * @param locked the locked methods of the target
 	 */
 	static boolean locksAlone(Object bean, List<Method> locked) {

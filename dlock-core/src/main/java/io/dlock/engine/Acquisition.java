@@ -146,7 +146,7 @@ class Acquisition {
 	final @Nullable Hold accept(QueuedRequest queued, Moment sent, AcquireResult result) {
 		note(result, sent);
 		if (!(result instanceof AcquireResult.Granted granted)) {
-			if (!this.outcome.isFailure() || !Thread.currentThread().isInterrupted()) {
+			if (!this.outcome.hasFailed() || !Thread.currentThread().isInterrupted()) {
 				// an interrupt of this thread says nothing about the store
 				this.services.queues().answer(queued, this.outcome.answer());
 			}
@@ -328,7 +328,7 @@ class Acquisition {
 	 * Whether a lease that is left over has to be released in the background.
 	 */
 	final boolean mustNotWait(QueuedRequest queued) {
-		return queued.isAsynchronous() || this.outcome.isFailure();
+		return queued.isAsynchronous() || this.outcome.hasFailed();
 	}
 
 	/**

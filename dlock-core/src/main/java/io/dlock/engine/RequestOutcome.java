@@ -58,7 +58,7 @@ final class RequestOutcome {
 		return this.answered;
 	}
 
-	boolean isFailure() {
+	boolean hasFailed() {
 		return this.failure != null;
 	}
 

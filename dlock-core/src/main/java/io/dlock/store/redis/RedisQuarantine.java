@@ -2,19 +2,14 @@ package io.dlock.store.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
-import java.util.Properties;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.data.redis.connection.RedisClusterConnection;
-import org.springframework.data.redis.connection.RedisConnection;
 
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.Quarantine;
@@ -33,9 +28,7 @@ final class RedisQuarantine {
 	private static final Log logger = LogFactory.getLog(RedisQuarantine.class);
 
 	/** A master counts its replicas once a second, and their silence in whole seconds. */
-	private static final Duration NOTICED = Duration.ofSeconds(2);
-
-	private static final String REPLICA_SETTINGS = "min-replicas-*";
+	private static final Duration DETECTION_TIME = Duration.ofSeconds(2);
 
 	private static final String SERVER_LAG = "min-replicas-max-lag";
 
@@ -100,41 +93,23 @@ final class RedisQuarantine {
 	}
 
 	/**
-	 * Compare the lag with that of the servers, as far as they tell it: {@code CONFIG} is
-	 * not for scripts, and its right is not required, because it would let the user of
-	 * the locks change the server.
+	 * Compare the lag with that of the masters, as far as they tell it. One whose lag is
+	 * zero does not look at its replicas.
 	 */
 	void verifyLag() {
 		if (this.quarantine.maxLag().isZero()) {
 			return;
 		}
-		for (Properties server : replicaSettings()) {
-			String lag = server.getProperty(SERVER_LAG);
-			if (lag != null && !server.getProperty("min-replicas-to-write", "0").equals("0")) {
+		for (Map<String, String> master : this.connections.masterSettings("min-replicas-*")) {
+			String lag = master.getOrDefault(SERVER_LAG, "0");
+			if (!lag.equals("0") && !master.getOrDefault("min-replicas-to-write", "0").equals("0")) {
 				verifyLag(lag);
 			}
 		}
 	}
 
-	private List<Properties> replicaSettings() {
-		try (RedisConnection connection = this.connections.factory().getConnection()) {
-			if (connection instanceof RedisClusterConnection cluster) {
-				return StreamSupport.stream(cluster.clusterGetNodes().spliterator(), false)
-					.filter((node) -> node.isMaster() && !node.isMarkedAsFail())
-					.map((master) -> cluster.serverCommands().getConfig(master, REPLICA_SETTINGS))
-					.filter(Objects::nonNull)
-					.toList();
-			}
-			return Stream.ofNullable(connection.serverCommands().getConfig(REPLICA_SETTINGS)).toList();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Redis does not tell " + SERVER_LAG + ", which is not compared with the maximum lag", ex);
-			return List.of();
-		}
-	}
-
 	private void verifyLag(String seconds) {
-		Duration needed = Duration.ofSeconds(Long.parseLong(seconds)).plus(NOTICED);
+		Duration needed = Duration.ofSeconds(Long.parseLong(seconds)).plus(DETECTION_TIME);
 		if (this.quarantine.maxLag().compareTo(needed) < 0) {
 			throw new StoreMisconfiguredException(
 					"A quarantine with a maximum lag of %d ms is too short: %s of Redis is %s, so that a former master goes on to grant locks for up to %d ms."

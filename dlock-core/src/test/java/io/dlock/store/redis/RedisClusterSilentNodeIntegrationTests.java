@@ -90,6 +90,7 @@ class RedisClusterSilentNodeIntegrationTests extends AbstractRedisClusterTests {
 	@Test
 	void connectionsToOtherNodesStay() {
 		List<String> before = connections(0);
+		assertThat(before).isNotEmpty();
 		this.nodes.get(2).pause();
 		callInVain(2);
 		assertThat(connections(0)).containsAll(before);
@@ -106,6 +107,29 @@ class RedisClusterSilentNodeIntegrationTests extends AbstractRedisClusterTests {
 		Awaitility.await().ignoreExceptions().until(() -> acquire(2));
 		assertThat(connections(2)).isNotEmpty();
 		assertThat(connections(2).containsAll(before)).as("all connections are those of before").isFalse();
+	}
+
+	/**
+	 * It may have a successor that the others know.
+	 */
+	@Test
+	void refusalOfAFormerMasterHasTheTopologyAskedFor() {
+		List<String> before = connections(0);
+		RedisClusterIntegrationTests.call(this.nodes.get(2), "CONFIG", "SET", "min-replicas-to-write", "1");
+		RedisClusterIntegrationTests.call(this.nodes.get(0), "CONFIG", "RESETSTAT");
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(2))
+			.withMessageContaining("NOREPLICAS");
+		Awaitility.await()
+			.until(() -> RedisClusterIntegrationTests.call(this.nodes.get(0), "INFO", "commandstats")
+				.contains("cmdstat_cluster"));
+		assertThat(connections(0)).containsAll(before);
+	}
+
+	@Test
+	void callAfterTheCloseIsNotSent() {
+		this.store.close();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(0))
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
 	}
 
 }

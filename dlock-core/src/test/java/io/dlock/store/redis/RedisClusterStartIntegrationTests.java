@@ -76,6 +76,16 @@ class RedisClusterStartIntegrationTests extends AbstractRedisClusterTests {
 			.withMessageContaining("min-replicas-max-lag of Redis is 11");
 	}
 
+	@Test
+	void masterThatDoesNotTellItsLagIsNoReasonToTrustTheOthers() {
+		forbid(0, "config");
+		RedisServer master = this.nodes.get(2);
+		RedisClusterIntegrationTests.call(master, "CONFIG", "SET", "min-replicas-max-lag", "11");
+		RedisClusterIntegrationTests.call(master, "CONFIG", "SET", "min-replicas-to-write", "1");
+		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(() -> verify(withQuarantine()))
+			.withMessageContaining("min-replicas-max-lag of Redis is 11");
+	}
+
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 2 })
 	void eachMasterMustAllowTheLocks(int node) {

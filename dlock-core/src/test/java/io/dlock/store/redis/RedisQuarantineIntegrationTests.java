@@ -321,7 +321,7 @@ class RedisQuarantineIntegrationTests extends AbstractRedisQuarantineTests {
 	 * replicas are gone. The lag does not matter if it needs none.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "1, 3, true", "1, 2, false", "0, 10, false" })
+	@CsvSource({ "1, 3, true", "1, 2, false", "1, 0, false", "0, 10, false" })
 	void lagThatIsShorterThanThatOfTheServerFailsTheStart(String needed, String lag, boolean fails) {
 		this.server = RedisServer.start("--min-replicas-to-write", needed, "--min-replicas-max-lag", lag);
 		this.factory = LettuceFactories.create(this.server.host(), this.server.port());

@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param application the customizer of the application, or {@code null}
  * @param longestSilence the time for which a subscription may hear nothing
- * @param patience the time between two looks at a node that answers nothing, or
+ * @param answerTimeout the time between two looks at a node that answers nothing, or
  * {@code null} if there is no cluster
  */
 record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSilence,
-		@Nullable Duration patience) implements NettyCustomizer {
+		@Nullable Duration answerTimeout) implements NettyCustomizer {
 
 	private static final Log logger = LogFactory.getLog(LettuceChannels.class);
 
@@ -58,8 +58,8 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 		if (channel.pipeline().get(PubSubCommandHandler.class) != null) {
 			channel.pipeline().addFirst(new EndOfSilence(this.longestSilence));
 		}
-		else if (this.patience != null) {
-			channel.pipeline().addFirst(new EndOfPatience(this.patience));
+		else if (this.answerTimeout != null) {
+			channel.pipeline().addFirst(new UnansweredTimeout(this.answerTimeout));
 		}
 	}
 
@@ -106,9 +106,9 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 	 * Closes a channel that answers nothing. It looks from time to time, as long as there
 	 * is something to be answered, and closes the channel at the second look in vain.
 	 */
-	static final class EndOfPatience extends ChannelDuplexHandler {
+	static final class UnansweredTimeout extends ChannelDuplexHandler {
 
-		private final Duration patience;
+		private final Duration answerTimeout;
 
 		/** Something was sent, and nothing has come since. */
 		private boolean unanswered;
@@ -118,8 +118,8 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 
 		private boolean watched;
 
-		EndOfPatience(Duration patience) {
-			this.patience = patience;
+		UnansweredTimeout(Duration answerTimeout) {
+			this.answerTimeout = answerTimeout;
 		}
 
 		@Override
@@ -140,7 +140,7 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 		private void watch(ChannelHandlerContext context) {
 			if (!this.watched) {
 				this.watched = true;
-				context.executor().schedule(() -> look(context), this.patience.toMillis(), TimeUnit.MILLISECONDS);
+				context.executor().schedule(() -> look(context), this.answerTimeout.toMillis(), TimeUnit.MILLISECONDS);
 			}
 		}
 
@@ -156,7 +156,7 @@ record LettuceChannels(@Nullable NettyCustomizer application, Duration longestSi
 				return;
 			}
 			logger.info("Redis node " + context.channel().remoteAddress() + " answered nothing for "
-					+ this.patience.toMillis() + " ms: it is connected to again");
+					+ this.answerTimeout.toMillis() + " ms: it is connected to again");
 			context.close();
 		}
 

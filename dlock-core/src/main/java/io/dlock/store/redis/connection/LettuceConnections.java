@@ -1,6 +1,8 @@
 package io.dlock.store.redis.connection;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +19,8 @@ import java.util.function.Consumer;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import org.apache.commons.logging.Log;
@@ -41,10 +45,13 @@ final class LettuceConnections extends RedisConnections {
 
 	private static final int UNANSWERED_BEFORE_RESET = 3;
 
-	private static final int TIMEOUTS_OF_A_NODE = 2;
+	private static final int NODE_TIMEOUT_FACTOR = 2;
 
 	/** Of commands that were under way. */
 	private static final Set<String> BROKEN = Set.of("Connection disconnected", "Connection closed");
+
+	/** Of a cluster, if Lettuce has closed the connection to a node and kept it. */
+	private static final String CLOSED = "Connection is closed";
 
 	private static final long RECONNECT_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -90,9 +97,9 @@ final class LettuceConnections extends RedisConnections {
 			return null;
 		}
 		LettuceClientConfiguration application = lettuce.getClientConfiguration();
-		Duration patience = RedisConfiguration.isClusterConfiguration(redisConfiguration)
-				? commandTimeout.multipliedBy(TIMEOUTS_OF_A_NODE) : null;
-		ClientResources resources = resources(application, commandTimeout, patience);
+		Duration answerTimeout = RedisConfiguration.isClusterConfiguration(redisConfiguration)
+				? commandTimeout.multipliedBy(NODE_TIMEOUT_FACTOR) : null;
+		ClientResources resources = resources(application, commandTimeout, answerTimeout);
 		DedicatedFactory dedicated = new DedicatedFactory(redisConfiguration,
 				LettuceLockClientConfiguration.like(application, resources, commandTimeout));
 		dedicated.setShareNativeConnection(true);
@@ -108,12 +115,12 @@ final class LettuceConnections extends RedisConnections {
 	 * outage of the locks.
 	 */
 	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout,
-			@Nullable Duration patience) {
+			@Nullable Duration answerTimeout) {
 		ClientResources shared = application.getClientResources().orElse(null);
 		ClientResources.Builder builder = (shared != null) ? sharing(shared) : ClientResources.builder();
 		return builder.reconnectDelay(Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS))
 			.nettyCustomizer(new LettuceChannels((shared != null) ? shared.nettyCustomizer() : null,
-					RedisConnections.longestSilence(commandTimeout), patience))
+					RedisConnections.longestSilence(commandTimeout), answerTimeout))
 			.build();
 	}
 
@@ -135,12 +142,12 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	/**
-	 * The connection of a cluster is one to any of its nodes, whose state says nothing
-	 * about those to the others.
+	 * A cluster connection has one to each node and tells the state of another one only,
+	 * to any of them. Lettuce connects again to each by itself.
 	 */
 	private @Nullable LettuceScriptConnection usable() {
 		LettuceScriptConnection open = this.current;
-		return (open != null && (isCluster() || open.isOpen())) ? open : null;
+		return (open != null && (isCluster() ? this.factory.isRunning() : open.isOpen())) ? open : null;
 	}
 
 	/**
@@ -191,7 +198,10 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	private LettuceScriptConnection connect(boolean anew) {
-		if (anew) {
+		if (anew && isCluster()) {
+			this.factory.refreshTopology();
+		}
+		else if (anew) {
 			this.factory.resetConnection();
 		}
 		LettuceScriptConnection opened = new LettuceScriptConnection(this.factory.shared(),
@@ -249,7 +259,9 @@ final class LettuceConnections extends RedisConnections {
 	 * failed because its connection broke, or its thread was interrupted, says nothing
 	 * about the next one.
 	 * <p>
-	 * The nodes of a cluster that answer keep their connections.
+	 * The nodes of a cluster that answer keep their connections: only its topology is
+	 * asked for again, since another node may have the slots. A node that answers nothing
+	 * is left to {@link LettuceChannels}.
 	 */
 	@Override
 	void failed(RuntimeException failure) {
@@ -257,15 +269,19 @@ final class LettuceConnections extends RedisConnections {
 		if (code != null) {
 			answered();
 		}
-		if (isCluster()) {
-			if (code != null && RedisErrors.mayBeOfAFormerMaster(code) && isTimeToLeave()) {
-				this.factory.refreshTopology();
-			}
-		}
-		else if ((code != null) ? RedisErrors.mayBeOfAFormerMaster(code) && isTimeToLeave()
-				: !isOver(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0) {
+		if (isReasonToLeave(code, failure)) {
 			connectAgain(true);
 		}
+	}
+
+	private boolean isReasonToLeave(@Nullable String code, RuntimeException failure) {
+		if (code != null) {
+			return RedisErrors.mayBeOfAFormerMaster(code) && isTimeToLeave();
+		}
+		if (isCluster()) {
+			return CLOSED.equals(failure.getMessage()) && isTimeToLeave();
+		}
+		return !isOver(failure) && this.unanswered.incrementAndGet() % UNANSWERED_BEFORE_RESET == 0;
 	}
 
 	private boolean isTimeToLeave() {
@@ -306,6 +322,18 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
+	public List<Map<String, String>> masterSettings(String pattern) {
+		return (this.factory.shared() instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) ? cluster
+			.getPartitions()
+			.stream()
+			.filter((node) -> node.is(NodeFlag.UPSTREAM) && !node.hasNoSlots())
+			.map((master) -> settings(() -> cluster.getConnection(master.getUri().getHost(), master.getUri().getPort())
+				.sync()
+				.configGet(pattern)))
+			.toList() : super.masterSettings(pattern);
+	}
+
+	@Override
 	public void close() {
 		this.factory.destroy();
 		awaitAttempt();
@@ -340,10 +368,9 @@ final class LettuceConnections extends RedisConnections {
 			return Objects.requireNonNull(isClusterAware() ? getSharedClusterConnection() : getSharedConnection());
 		}
 
-		@SuppressWarnings("FutureReturnValueIgnored") // the next failure asks again
 		void refreshTopology() {
 			if (getNativeClient() instanceof RedisClusterClient cluster) {
-				cluster.refreshPartitionsAsync();
+				cluster.refreshPartitions();
 			}
 		}
 

@@ -41,6 +41,7 @@ final class LettuceLockClientConfiguration {
 		ClientOptions options = application.getClientOptions().orElseGet(ClusterClientOptions::create);
 		return options.mutate()
 			.autoReconnect(true)
+			.suspendReconnectOnProtocolFailure(false)
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.timeoutOptions(TimeoutOptions.create())
 			.socketOptions(options.getSocketOptions().mutate().connectTimeout(commandTimeout).build())

@@ -1,8 +1,12 @@
 package io.dlock.store.redis.connection;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Properties;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -11,7 +15,10 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
@@ -244,6 +251,49 @@ public abstract class RedisConnections implements AutoCloseable {
 	 * @param failure the exception of the client
 	 */
 	void failed(RuntimeException failure) {
+	}
+
+	/**
+	 * The settings of each master, as far as it tells them: the right to {@code CONFIG}
+	 * would let a user change the server, so that the users of locks may lack it.
+	 * @param pattern the names
+	 * @return names and values for each master; none for one that does not tell them
+	 */
+	public List<Map<String, String>> masterSettings(String pattern) {
+		try (RedisConnection connection = this.factory.getConnection()) {
+			if (!(connection instanceof RedisClusterConnection cluster)) {
+				return List.of(settings(() -> map(connection.serverCommands().getConfig(pattern))));
+			}
+			List<Map<String, String>> all = new ArrayList<>();
+			for (RedisClusterNode node : cluster.clusterGetNodes()) {
+				if (node.isMaster() && !node.getSlotRange().getSlots().isEmpty()) {
+					all.add(settings(() -> map(cluster.serverCommands().getConfig(node, pattern))));
+				}
+			}
+			return all;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Redis does not tell its settings", ex);
+			return List.of();
+		}
+	}
+
+	private static Map<String, String> map(@Nullable Properties properties) {
+		Map<String, String> map = new HashMap<>();
+		if (properties != null) {
+			properties.stringPropertyNames().forEach((name) -> map.put(name, properties.getProperty(name)));
+		}
+		return map;
+	}
+
+	static Map<String, String> settings(Supplier<Map<String, String>> command) {
+		try {
+			return command.get();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Redis does not tell its settings", ex);
+			return Map.of();
+		}
 	}
 
 	public final RedisConnectionFactory factory() {

@@ -13,7 +13,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
-import io.dlock.store.redis.connection.LettuceChannels.EndOfPatience;
+import io.dlock.store.redis.connection.LettuceChannels.UnansweredTimeout;
 import io.dlock.store.redis.connection.LettuceChannels.NoLateHandshake;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,13 +22,13 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 
 /**
- * Tests for the handshakes and the patience of {@link LettuceChannels}. Lettuce closes a
+ * Tests for the handshakes and the timeout of {@link LettuceChannels}. Lettuce closes a
  * channel whose handshake is too slow, and may call it active all the same. Which of the
  * two comes first on a real connection is a race.
  */
 class LettuceChannelsTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(1);
+	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
 
 	private final EmbeddedChannel channel = new EmbeddedChannel();
 
@@ -100,8 +100,8 @@ class LettuceChannelsTests {
 		assertThat(isWatched()).isTrue();
 	}
 
-	private void addPatience() {
-		this.channel.pipeline().addLast(new EndOfPatience(PATIENCE));
+	private void addTimeout() {
+		this.channel.pipeline().addLast(new UnansweredTimeout(ANSWER_TIMEOUT));
 		this.channel.freezeTime();
 	}
 
@@ -110,13 +110,13 @@ class LettuceChannelsTests {
 	}
 
 	private void waitOnce() {
-		this.channel.advanceTimeBy(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+		this.channel.advanceTimeBy(ANSWER_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
 		this.channel.runScheduledPendingTasks();
 	}
 
 	@Test
 	void channelThatAnswersNothingIsClosed() {
-		addPatience();
+		addTimeout();
 		send();
 		waitOnce();
 		send();
@@ -127,7 +127,7 @@ class LettuceChannelsTests {
 
 	@Test
 	void channelThatAnswersStays() {
-		addPatience();
+		addTimeout();
 		for (int i = 0; i < 10; i++) {
 			send();
 			waitOnce();
@@ -139,7 +139,7 @@ class LettuceChannelsTests {
 
 	@Test
 	void channelThatHasNothingToAnswerStays() {
-		addPatience();
+		addTimeout();
 		send();
 		waitOnce();
 		assertThat(this.channel.writeInbound("answer")).isTrue();

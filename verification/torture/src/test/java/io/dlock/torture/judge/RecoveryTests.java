@@ -24,8 +24,18 @@ class RecoveryTests {
 		assertThat(unproven("F3")).noneMatch((reason) -> reason.startsWith("I8") || reason.startsWith("I15"));
 	}
 
+	@Test
+	void i15FaultsOfSentinelsRestoreNothing() {
+		assertThat(unproven("all", "REDIS_SENTINEL")).contains("I8: 0 judged, at least 1 have to be")
+			.noneMatch((reason) -> reason.startsWith("I15"));
+	}
+
 	private static List<String> unproven(String faults) {
-		RunBuilder campaign = new RunBuilder().option("only", faults);
+		return unproven(faults, "REDIS");
+	}
+
+	private static List<String> unproven(String faults, String store) {
+		RunBuilder campaign = new RunBuilder().option("only", faults).option("store", store);
 		campaign.attempt(0, 0, 100).granted(110, 1).held(111, 190, 1, 1090).released(200);
 		return campaign.judge().unproven();
 	}
