@@ -323,14 +323,16 @@ final class LettuceConnections extends RedisConnections {
 
 	@Override
 	public List<Map<String, String>> masterSettings(String pattern) {
-		return (this.factory.shared() instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) ? cluster
-			.getPartitions()
+		if (!(this.factory.shared() instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster)) {
+			return super.masterSettings(pattern);
+		}
+		return cluster.getPartitions()
 			.stream()
 			.filter((node) -> node.is(NodeFlag.UPSTREAM) && !node.hasNoSlots())
 			.map((master) -> settings(() -> cluster.getConnection(master.getUri().getHost(), master.getUri().getPort())
 				.sync()
 				.configGet(pattern)))
-			.toList() : super.masterSettings(pattern);
+			.toList();
 	}
 
 	@Override
