@@ -29,7 +29,7 @@ public final class Evidence {
 	}
 
 	/**
-	 * For the first of the violations, the attempts on the same key and the faults, in
+	 * For the first of the violations, the nearest attempts on the same key and faults, in
 	 * their order; times in milliseconds before and after the violation.
 	 * @param directory the directory of the run
 	 * @param verdict its verdict
@@ -54,10 +54,12 @@ public final class Evidence {
 			add(moments, client + " did not run", client.pauses(), violation.nanos());
 			add(moments, client + " has no store", client.storeFaults(), violation.nanos());
 		}
-		List<Moment> ordered = moments.stream().sorted(Comparator.comparingLong(Moment::nanos)).toList();
-		List<Moment> last = ordered.subList(Math.max(0, ordered.size() - LINES), ordered.size());
 		return Stream.concat(Stream.of(violation.invariant() + " " + violation.text()),
-				last.stream().map((moment) -> "  " + moment.text()));
+				moments.stream()
+					.sorted(Comparator.comparingLong((moment) -> Math.abs(moment.nanos() - violation.nanos())))
+					.limit(LINES)
+					.sorted(Comparator.comparingLong(Moment::nanos))
+					.map((moment) -> "  " + moment.text()));
 	}
 
 	private static void add(List<Moment> moments, String what, Intervals times, long nanos) {
