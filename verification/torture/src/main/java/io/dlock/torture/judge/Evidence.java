@@ -29,8 +29,8 @@ public final class Evidence {
 	}
 
 	/**
-	 * For the first of the violations, the nearest attempts on the same key and faults, in
-	 * their order; times in milliseconds before and after the violation.
+	 * For the first of the violations, the nearest attempts on the same key and faults,
+	 * in their order; times in milliseconds before and after the violation.
 	 * @param directory the directory of the run
 	 * @param verdict its verdict
 	 * @return some lines
