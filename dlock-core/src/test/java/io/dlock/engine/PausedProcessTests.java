@@ -13,12 +13,14 @@ import org.junit.jupiter.api.Timeout;
 import io.dlock.LockBusyException;
 import io.dlock.LockCongestedException;
 import io.dlock.LockHandle;
+import io.dlock.LockLostException;
 import io.dlock.LockRequest;
 import io.dlock.LockSettings;
 import io.dlock.engine.concurrent.EngineThreads;
 import io.dlock.engine.concurrent.TurnedClock;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
+import io.dlock.store.StoredLock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -53,6 +55,20 @@ class PausedProcessTests extends AbstractAsyncRequestTests {
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBusyException.class);
 		held.release();
+	}
+
+	/**
+	 * No thread has noticed yet that the holder has lost the lock. The store has
+	 * forgotten it.
+	 */
+	@Test
+	void tryBehindALocalHolderThatHasLostTheLockAsksTheStore() {
+		LockHandle lost = this.paused.acquireAsync(LockRequest.of("key")).join();
+		StoredLock stored = this.store.memory.find("key").orElseThrow();
+		assertThat(this.store.memory.inspection().forceRelease(stored.storageKey(), stored.token())).isTrue();
+		this.clock.pass(Duration.ofHours(2));
+		this.paused.acquire(LockRequest.builder("key").waitTime(Duration.ZERO).build()).release();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(lost::release);
 	}
 
 	/**

@@ -82,6 +82,15 @@ final class LocalQueue {
 	}
 
 	/**
+	 * The hold of this process that is the latest knowledge about the lock.
+	 * @return the hold, or {@code null} if it is another
+	 */
+	@Nullable Hold holder() {
+		QueueAnswer known = this.answer;
+		return (known != null) ? known.here() : null;
+	}
+
+	/**
 	 * Note that the first releases the lock in the background.
 	 */
 	void releasing() {

@@ -75,6 +75,9 @@ public final class LocalQueues {
 	 */
 	void add(QueuedRequest queued) {
 		if (!joinEmpty(queued)) {
+			if (queued.isExpired()) {
+				checkHolder(queued.queueName());
+			}
 			this.queues.compute(queued.queueName(), (key, queue) -> {
 				if (queue == null) {
 					queued.becomeFirst();
@@ -83,6 +86,18 @@ public final class LocalQueues {
 				queue.add(queued);
 				return queue;
 			});
+		}
+	}
+
+	/**
+	 * Declare a holder lost whose lease is over, which gives up its place then: it is no
+	 * answer for a try, even if this process was paused and no thread has noticed.
+	 */
+	private void checkHolder(String queueName) {
+		LocalQueue queue = this.queues.get(queueName);
+		Hold holder = (queue != null) ? queue.holder() : null;
+		if (holder != null) {
+			holder.isValid();
 		}
 	}
 
