@@ -285,12 +285,25 @@ final class AsyncAcquisition {
 	}
 
 	/**
-	 * Waiting for a signal, in an attempt, in an attempt although the future is complete,
-	 * or over.
+	 * Where the request is. {@link AsyncAcquisition#run} moves it from waiting to trying,
+	 * and the attempt moves it back or ends it. Any other thread may end it meanwhile: at
+	 * once if it waits, and otherwise when the attempt returns.
 	 */
 	private enum Phase {
 
-		WAITING, TRYING, ABANDONED, DONE
+		/** No thread works on the request: a signal or the alarm resumes it. */
+		WAITING,
+
+		/** A worker calls the store. */
+		TRYING,
+
+		/**
+		 * A worker calls the store, but the future is complete: a grant is given back.
+		 */
+		ABANDONED,
+
+		/** The request has left its queue, or is about to. */
+		DONE
 
 	}
 

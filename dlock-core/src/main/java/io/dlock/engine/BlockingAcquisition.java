@@ -18,7 +18,7 @@ import io.dlock.engine.queue.QueuedRequest;
  */
 final class BlockingAcquisition {
 
-	/** A little more than the first of the queue has for its call to the store. */
+	/** The longest park while the first of the queue calls the store. */
 	private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/** About the time in which a store would have refused the lock. */
@@ -137,7 +137,7 @@ final class BlockingAcquisition {
 	}
 
 	private boolean isLate(long remaining) {
-		return remaining < -ANSWER_NANOS - 2 * this.services.settings().commandTimeout().toNanos();
+		return remaining < -this.services.longestCallNanos();
 	}
 
 	/**

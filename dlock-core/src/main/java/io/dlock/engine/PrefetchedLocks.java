@@ -25,8 +25,10 @@ import io.dlock.store.StorageKey;
  * first that is not granted are kept. Those behind it are given back, since they must not
  * be held while the caller waits for a lower key, and are requested again later.
  * <p>
- * The caller takes the locks when it has the first one, or closes this object, possibly
- * before the store has answered.
+ * The request for the first lock uses this object in three steps: it takes places in the
+ * queues of the keys ({@link #join}), calls the store ({@link #ask}) and begins the
+ * granted locks ({@link #settle}). The caller that has the first lock takes the others
+ * ({@link #next}) and closes this object, possibly before the store has answered.
  */
 final class PrefetchedLocks implements AutoCloseable {
 
@@ -36,6 +38,7 @@ final class PrefetchedLocks implements AutoCloseable {
 
 	private final RequestServices services;
 
+	/** The places were taken: the locks are requested once. */
 	private boolean over;
 
 	private @Nullable Moment sent;

@@ -1,7 +1,5 @@
 package io.dlock.engine;
 
-import java.util.concurrent.TimeUnit;
-
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.LockBusyException;
@@ -25,9 +23,6 @@ import io.dlock.store.StoreQuarantinedException;
  * told "busy" because of it. Not thread-safe, like its {@link Acquisition}.
  */
 final class RequestOutcome {
-
-	/** A call to a database may wait for a connection before it has its own time. */
-	private static final long LONGEST_CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final AcquireContext context;
 
@@ -90,13 +85,8 @@ final class RequestOutcome {
 		this.refused = (result instanceof AcquireResult.Refused refusal) ? refusal : null;
 	}
 
-	/**
-	 * Whether a call took longer than any call may: this process was paused, and did not
-	 * read the answer in time.
-	 */
 	private boolean isOfPause(StoreException ex, Moment sent) {
-		return ex.isOutage() && this.services.clock().elapsedNanos(sent) > LONGEST_CALL_NANOS
-				+ 2 * this.services.settings().commandTimeout().toNanos();
+		return ex.isOutage() && this.services.clock().elapsedNanos(sent) > this.services.longestCallNanos();
 	}
 
 	private static StoreException ofPause(StoreException ex) {

@@ -224,6 +224,21 @@ class MockedRegistryTests {
 	}
 
 	/**
+	 * The continuation may block, which the thread that releases must not.
+	 */
+	@Test
+	void r49ContinuationOfTheCallerHasAThreadOfItsOwn() {
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		LockHandle handle = mock(LockHandle.class, (method) -> method.equals("releaseAsync") ? released : null);
+		Service service = service(mock(LockRegistry.class,
+				(method) -> method.equals("acquireAsync") ? CompletableFuture.completedFuture(handle) : null));
+		CompletableFuture<Thread> thread = service.stage("42").thenApply((result) -> Thread.currentThread());
+		Awaitility.await().until(() -> released.getNumberOfDependents() > 0);
+		released.complete(null);
+		assertThat(thread).succeedsWithin(Patience.EVENTUALLY).isNotSameAs(Thread.currentThread());
+	}
+
+	/**
 	 * The loss may be told to listeners later than the release fails.
 	 */
 	@Test

@@ -62,18 +62,6 @@ public class StageResultTests extends AbstractStageTests {
 		assertThat(this.work.getThreads()).doesNotContain(Thread.currentThread());
 	}
 
-	/**
-	 * The continuation may block.
-	 */
-	@Test
-	void r49ContinuationOfTheCallerKeepsNoThreadOfTheEngine() {
-		CompletableFuture<String> thread = this.work.future("key")
-			.thenApply((value) -> Thread.currentThread().getName());
-		awaitBody();
-		this.work.getWork().complete("done");
-		assertThat(thread).succeedsWithin(Patience.EVENTUALLY).asString().doesNotStartWith("dlock-callback");
-	}
-
 	@Test
 	void r49ErrorOfTheStageReleases() {
 		CompletableFuture<String> result = this.work.future("key");

@@ -99,6 +99,8 @@ public final class RedisProcesses implements AutoCloseable {
 		try {
 			for (RedisAdmin admin : this.admins) {
 				String node = "node-" + this.admins.indexOf(admin) + " ";
+				details.add(node + admin.text("INFO", "replication").lines().skip(1).findFirst().orElse("")
+						+ ", fences " + admin.texts("KEYS", "*:fence").size());
 				admin.texts("PUBSUB", "CHANNELS").forEach((channel) -> details.add(node + "channel " + channel));
 				admin.text("CLIENT", "LIST").lines().forEach((client) -> details.add(node + client));
 			}

@@ -8,17 +8,12 @@ import java.util.Optional;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-import io.dlock.store.Quarantine;
 import io.dlock.test.Patience;
-import io.dlock.test.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Integration tests for the stores under test.
@@ -29,9 +24,6 @@ class StoresIntegrationTests {
 	private static final StoreUnderTest.Mode DURABLE = new StoreUnderTest.Mode(true, Optional.empty(), Map.of());
 
 	private static final StoreUnderTest.Mode FORGETFUL = new StoreUnderTest.Mode(false, Optional.empty(), Map.of());
-
-	private static final StoreUnderTest.Mode QUARANTINED = new StoreUnderTest.Mode(false,
-			Optional.of(new Quarantine(Duration.ofSeconds(2), Duration.ofSeconds(4))), Map.of());
 
 	@Test
 	void durableRedisRemembersAndForgetfulRedisForgets() throws IOException {
@@ -85,72 +77,6 @@ class StoresIntegrationTests {
 		try (SqlStore store = (SqlStore) StoreUnderTest.start(StoreType.MARIADB, DURABLE)) {
 			survivesDeath(store, "UTC_TIMESTAMP(6) + INTERVAL 1 HOUR");
 		}
-	}
-
-	@Test
-	void sentinelsSendClientsThroughTheProxy() throws IOException {
-		try (RedisSentinelStore store = RedisSentinelStore.start(DURABLE)) {
-			assertThat(store.master(0)).isZero();
-			TcpProxy link = store.links().get(0);
-			assertThat(link.port()).isNotEqualTo(store.nodes().get(0).port());
-			link.resetCounters();
-			try (RedisAdmin client = new RedisAdmin("127.0.0.1", link.port(), Duration.ofSeconds(5))) {
-				assertThat(client.text("SET", "{a}:lock:key", "1")).isEqualTo("OK");
-			}
-			assertThat(link.roundTrips()).isPositive();
-			assertThat(store.figures()).containsEntry("locks", 1L);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "REDIS_SENTINEL", "REDIS_CLUSTER" })
-	void replicaThatLagsTakesOverWithoutTheLatestWrites(StoreType type) throws IOException {
-		try (ReplicatedRedis store = (ReplicatedRedis) StoreUnderTest.start(type, FORGETFUL)) {
-			int master = store.master(0);
-			assertThat(set(store, "before")).isEqualTo("OK");
-			assertThat(store.processes().admin(master).number("WAIT", "1", "0")).isOne();
-			store.holdReplicationBack(master);
-			assertThat(set(store, "tail")).isEqualTo("OK");
-			ServerNode node = store.nodes().get(master);
-			node.kill();
-			store.loseReplication(master);
-			store.awaitFailover(master);
-			node.restart();
-			store.awaitReplicas();
-			store.awaitReady();
-			int successor = store.master(0);
-			assertThat(successor).isNotEqualTo(master);
-			assertThat(store.processes().admin(successor).text("GET", "{b}before")).isEqualTo("1");
-			assertThat(store.processes().admin(successor).call("GET", "{b}tail")).isNull();
-			store.switchOver(successor);
-			store.awaitFailover(successor);
-			store.awaitReplicas();
-			assertThat(store.master(0)).isEqualTo(master);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "REDIS_SENTINEL", "REDIS_CLUSTER" })
-	void masterWhoseReplicaIsSilentRefusesWritesUntilItIsBack(StoreType type) throws IOException {
-		try (ReplicatedRedis store = (ReplicatedRedis) StoreUnderTest.start(type, QUARANTINED)) {
-			int master = store.master(0);
-			assertThat(set(store, "before")).isEqualTo("OK");
-			store.holdReplicationBack(master);
-			await().untilAsserted(() -> assertThatExceptionOfType(RedisAdmin.RedisErrorException.class)
-				.isThrownBy(() -> set(store, "tail"))
-				.withMessageContaining("NOREPLICAS"));
-			store.deliverReplication(master);
-			store.awaitReplicas();
-			assertThat(set(store, "after")).isEqualTo("OK");
-			assertThat(store.master(0)).isEqualTo(master);
-		}
-	}
-
-	/**
-	 * The slot of the key is on the first master.
-	 */
-	private static String set(ReplicatedRedis store, String name) throws IOException {
-		return store.processes().admin(store.master(0)).text("SET", "{b}" + name, "1");
 	}
 
 	@Test
