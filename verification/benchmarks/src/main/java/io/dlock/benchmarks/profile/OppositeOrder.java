@@ -1,6 +1,7 @@
 package io.dlock.benchmarks.profile;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -57,11 +58,14 @@ public final class OppositeOrder {
 	}
 
 	private static Process start(RedisServer server, String first, String second) throws Exception {
-		return new ProcessBuilder(ProcessHandle.current().info().command().orElse("java"), "-cp",
-				System.getProperty("java.class.path"), OppositeOrder.class.getName(), server.host(),
-				Integer.toString(server.port()), first, second)
-			.inheritIO()
-			.start();
+		return start(OppositeOrder.class, server.host(), Integer.toString(server.port()), first, second);
+	}
+
+	static Process start(Class<?> program, String... arguments) throws Exception {
+		List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java"), "-cp",
+				System.getProperty("java.class.path"), program.getName()));
+		command.addAll(List.of(arguments));
+		return new ProcessBuilder(command).inheritIO().start();
 	}
 
 	private static void lock(ServerAddress server, List<String> keys) throws Exception {
