@@ -8,10 +8,9 @@ import org.jspecify.annotations.Nullable;
  * exclusive request, {@code +} for a {@linkplain LockStore#isMember member}.
  *
  * @param text the entries
- * @param full the length of the text from which it takes no more entries
  * @since 0.1
  */
-public record WaitingQueue(String text, int full) {
+public record WaitingQueue(String text) {
 
 	/**
 	 * The queue without entries.
@@ -25,18 +24,9 @@ public record WaitingQueue(String text, int full) {
 	private static final int ENTRY = MailboxAddress.LENGTH + 1;
 
 	/**
-	 * The length of 10,000 entries, from which a queue takes no more unless its store has
-	 * less room.
+	 * The length of 10,000 entries, from which a queue takes no more.
 	 */
 	public static final int FULL = 10_000 * ENTRY;
-
-	/**
-	 * Create a queue for 10,000 entries.
-	 * @param text the entries
-	 */
-	public WaitingQueue(String text) {
-		this(text, FULL);
-	}
 
 	/**
 	 * The entry of a process.
@@ -73,7 +63,7 @@ public record WaitingQueue(String text, int full) {
 	}
 
 	WaitingQueue withoutExclusive() {
-		return of(this.text.replaceAll(".{" + MailboxAddress.LENGTH + "}" + EXCLUSIVE, ""));
+		return new WaitingQueue(this.text.replaceAll(".{" + MailboxAddress.LENGTH + "}" + EXCLUSIVE, ""));
 	}
 
 	/**
@@ -109,7 +99,7 @@ public record WaitingQueue(String text, int full) {
 	}
 
 	WaitingQueue withoutFirst() {
-		return of(this.text.substring(ENTRY));
+		return new WaitingQueue(this.text.substring(ENTRY));
 	}
 
 	/**
@@ -119,12 +109,12 @@ public record WaitingQueue(String text, int full) {
 	 * @return the queue with the entry
 	 */
 	public WaitingQueue with(MailboxAddress mailbox, boolean member) {
-		return (contains(mailbox, member) || isFull()) ? this : of(this.text + entry(mailbox, member));
+		return (contains(mailbox, member) || isFull()) ? this : new WaitingQueue(this.text + entry(mailbox, member));
 	}
 
 	WaitingQueue withFirst(MailboxAddress mailbox, boolean member) {
 		WaitingQueue others = without(mailbox, member);
-		return others.isFull() ? others : of(entry(mailbox, member) + others.text);
+		return others.isFull() ? others : new WaitingQueue(entry(mailbox, member) + others.text);
 	}
 
 	/**
@@ -134,15 +124,11 @@ public record WaitingQueue(String text, int full) {
 	 * @return the queue without the entry
 	 */
 	public WaitingQueue without(@Nullable MailboxAddress mailbox, boolean member) {
-		return (mailbox != null) ? of(this.text.replace(entry(mailbox, member), "")) : this;
+		return (mailbox != null) ? new WaitingQueue(this.text.replace(entry(mailbox, member), "")) : this;
 	}
 
 	private boolean isFull() {
-		return this.text.length() >= this.full;
-	}
-
-	private WaitingQueue of(String entries) {
-		return new WaitingQueue(entries, this.full);
+		return this.text.length() >= FULL;
 	}
 
 }

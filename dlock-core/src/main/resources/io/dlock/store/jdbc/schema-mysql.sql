@@ -9,6 +9,6 @@ CREATE TABLE IF NOT EXISTS dlock_lock (
   renewals    BIGINT                                                 NOT NULL,
   holder      VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
   reason      VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
-  waiting     VARCHAR(4096) CHARACTER SET ascii COLLATE ascii_bin    NOT NULL DEFAULT '',
+  waiting     MEDIUMTEXT   CHARACTER SET ascii COLLATE ascii_bin     NOT NULL,
   members     MEDIUMTEXT CHARACTER SET ascii COLLATE ascii_bin
 ) ENGINE = InnoDB;

@@ -259,7 +259,7 @@ abstract class AbstractJdbcLockStoreTests extends AbstractJdbcTableTests {
 	void queueThatIsJoinedByManyAtOnceStaysBoundedAndHasEachOnce() throws Exception {
 		granted(acquire("a", LEASE));
 		int room = 2;
-		String crowd = "0001abcdefghijkl ".repeat(4000 / (MailboxAddress.LENGTH + 1) - room + 1);
+		String crowd = "0001abcdefghijkl ".repeat(10_000 - room);
 		List<MailboxAddress> addresses = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			MailboxAddress address = MailboxAddress.create(Duration.ofSeconds(1));

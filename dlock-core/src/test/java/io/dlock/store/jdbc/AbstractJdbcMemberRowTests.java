@@ -200,8 +200,8 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 			.satisfies((ex) -> assertThat(ex.action()).contains("ALTER TABLE " + this.table + " ADD COLUMN members",
 					"dlock.jdbc.initialize-schema"));
 		try (Connection connection = this.pool.getConnection()) {
-			LockTableUpgrade.addMissingColumns(connection, this.table);
-			LockTableUpgrade.addMissingColumns(connection, this.table);
+			LockTableUpgrade.run(connection, this.table);
+			LockTableUpgrade.run(connection, this.table);
 		}
 		refused(acquire("+a"));
 		this.store.release(this.key, "x");
@@ -226,7 +226,7 @@ abstract class AbstractJdbcMemberRowTests extends AbstractMemberFixture {
 	@Test
 	void checkForMissingColumnsLeavesTheTimeoutOfTheConnection() throws SQLException {
 		try (Connection connection = this.pool.getConnection(); Statement next = connection.createStatement()) {
-			LockTableUpgrade.addMissingColumns(connection, this.table);
+			LockTableUpgrade.run(connection, this.table);
 			assertThat(next.getQueryTimeout()).isZero();
 		}
 	}

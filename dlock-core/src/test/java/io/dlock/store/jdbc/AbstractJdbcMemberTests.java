@@ -87,7 +87,7 @@ abstract class AbstractJdbcMemberTests extends AbstractMemberFixture {
 
 	@Test
 	void requestDoesNotJoinAQueueThatFillsItsColumn() {
-		String crowd = "0001abcdefghijkl ".repeat(236);
+		String crowd = "0001abcdefghijkl ".repeat(10_000);
 		granted(acquire(this.store, "+a", 1));
 		queue(crowd);
 		refused(this.store.acquire(command(this.key, "+b", 1, this.mailbox)));

@@ -4,21 +4,30 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Map.Entry;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 
 import io.dlock.store.AcquireResult.Granted;
+import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.MailboxAddress;
+import io.dlock.store.StorageKey;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.jdbc.dialect.LockTableUpgrade;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
  * A store of a database, whose table is checked and swept.
@@ -82,8 +91,7 @@ abstract class AbstractJdbcTableTests extends AbstractJdbcStoreTests {
 	 */
 	@Test
 	void tableWithAColumnThatIsTooShortIsRefused() throws SQLException {
-		Map<String, Integer> lengths = Map.of("lock_key", 512, "owner", 32, "holder", 255, "reason", 255, "waiting",
-				4096);
+		Map<String, Integer> lengths = Map.of("lock_key", 512, "owner", 32, "holder", 255, "reason", 255);
 		for (Entry<String, Integer> length : lengths.entrySet()) {
 			String column = length.getKey();
 			int tooShort = length.getValue() - 1;
@@ -96,6 +104,59 @@ abstract class AbstractJdbcTableTests extends AbstractJdbcStoreTests {
 							column, tooShort);
 			}
 		}
+	}
+
+	/**
+	 * A queue of an earlier version had room for 236 processes.
+	 */
+	@Test
+	void tableOfAnEarlierVersionIsRefusedWithItsRemedyAndUpgraded() throws SQLException {
+		String table = "dlock_with_a_short_queue";
+		execute("DROP TABLE IF EXISTS " + table);
+		execute(script(table).replaceAll("(waiting +)(\\w+)(\\(\\d+\\))?", "$1VARCHAR(4096)"));
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable(table))) {
+			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
+			StoreMisconfiguredException refusal = catchThrowableOfType(StoreMisconfiguredException.class,
+					store::verify);
+			assertThat(refusal).hasMessageContaining("The column waiting of the lock table '%s' has room for 4096",
+					table);
+			assertThat(refusal.action()).containsPattern("or ALTER TABLE " + table + " \\w+ COLUMN waiting");
+			try (Connection connection = application().getConnection()) {
+				connection.setAutoCommit(true);
+				LockTableUpgrade.run(connection, table);
+				LockTableUpgrade.run(connection, table);
+			}
+			store.verify();
+			assertThat(store.acquire(new AcquireCommand(key(), "b", LEASE, "holder", ""))).isInstanceOf(Refused.class);
+		}
+	}
+
+	@Test
+	void queueHasTenThousandPlaces() throws SQLException {
+		MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
+		MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
+		granted(acquire("a", LEASE));
+		try (Connection connection = application().getConnection();
+				PreparedStatement statement = connection
+					.prepareStatement("UPDATE dlock_lock SET waiting = ? WHERE lock_key = ?")) {
+			connection.setAutoCommit(true);
+			statement.setString(1, crowd(9_999));
+			statement.setString(2, StorageKey.of(key()));
+			assertThat(statement.executeUpdate()).isEqualTo(1);
+		}
+		assertThat(place("b", first)).as("the last place").isEqualTo(9_999);
+		assertThat(place("c", second)).as("of a queue that is full").isEqualTo(-1);
+		assertThat(store().release(key(), "a")).isTrue();
+		assertThat(place("c", second)).as("the place that became free").isEqualTo(9_999);
+	}
+
+	private static String crowd(int processes) {
+		return IntStream.range(0, processes).mapToObj("9000%012d "::formatted).collect(Collectors.joining());
+	}
+
+	private int place(String owner, MailboxAddress mailbox) {
+		AcquireCommand command = new AcquireCommand(key(), owner, LEASE, "holder", "", mailbox, true, null);
+		return ((Refused) store().acquire(command)).place();
 	}
 
 	/**

@@ -149,7 +149,7 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 		execute("""
 				CREATE TABLE %s (lock_key VARCHAR(512) %s PRIMARY KEY, owner VARCHAR(64), token BIGINT,
 				acquired_at DATETIME(6), lease_until DATETIME(6), renewals BIGINT, holder VARCHAR(255),
-				reason VARCHAR(255), waiting VARCHAR(4096)) ENGINE = %s
+				reason VARCHAR(255), waiting MEDIUMTEXT) ENGINE = %s
 				""".formatted(table, collation, engine));
 		JdbcLockStore store = new JdbcLockStore(application(), settings().withTable(table));
 		assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)

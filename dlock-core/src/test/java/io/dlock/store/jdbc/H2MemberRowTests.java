@@ -41,7 +41,7 @@ class H2MemberRowTests extends AbstractJdbcMemberRowTests {
 		update("CREATE USER reader PASSWORD 'secret'");
 		update("GRANT SELECT ON " + this.table + " TO reader");
 		try (Connection connection = DriverManager.getConnection(url, "reader", "secret")) {
-			LockTableUpgrade.addMissingColumns(connection, this.table);
+			LockTableUpgrade.run(connection, this.table);
 		}
 		update("DROP USER reader");
 		granted(acquire("x"));

@@ -50,7 +50,7 @@ public final class DlockJdbcAutoConfiguration {
 			ObjectProvider<LockTableInitializer> tableInitializer) {
 		TableInitializer script = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE,
 				jdbcProperties.getTable(), jdbcProperties, properties.startupRetry(), resourceLoader,
-				LockTableUpgrade::addMissingColumns);
+				LockTableUpgrade::run);
 		return new LockStoreCandidate<>(DlockBackend.JDBC, "a DataSource", DataSource.class,
 				() -> choose(lockDataSource.getIfAvailable(), dataSource), (chosen) -> {
 					int poolSize = (lockDataSource.getIfAvailable() != null) ? 0 : jdbcProperties.getPoolSize();

@@ -46,8 +46,7 @@ class TableInitializerIntegrationTests {
 		}
 		AtomicInteger connections = new AtomicInteger();
 		TableInitializer initializer = new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "there_already",
-				always(), new StartupRetry(Duration.ofSeconds(30)), new DefaultResourceLoader(),
-				LockTableUpgrade::addMissingColumns);
+				always(), new StartupRetry(Duration.ofSeconds(30)), new DefaultResourceLoader(), LockTableUpgrade::run);
 		initializer.initialize(new AbstractDataSource() {
 
 			@Override
@@ -83,7 +82,7 @@ class TableInitializerIntegrationTests {
 					server.password(), true);
 			dataSource.setAutoCommit(false);
 			new TableInitializer("lock", DlockJdbcProperties.DEFAULT_TABLE, "of_an_earlier_version", always(), null,
-					new DefaultResourceLoader(), LockTableUpgrade::addMissingColumns)
+					new DefaultResourceLoader(), LockTableUpgrade::run)
 				.initialize(dataSource);
 			assertThat(dataSource.getConnection().getAutoCommit()).as("is that of the application").isFalse();
 			dataSource.destroy();

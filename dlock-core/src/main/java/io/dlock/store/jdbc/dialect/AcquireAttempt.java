@@ -39,7 +39,7 @@ sealed interface AcquireAttempt {
 	record Held(long remainingMicros, String owner, String waiting, StoredLock lock) implements AcquireAttempt {
 
 		boolean hasRoomFor(MailboxAddress mailbox) {
-			return this.waiting.length() < LockStatement.FULL_QUEUE
+			return this.waiting.length() < WaitingQueue.FULL
 					&& !this.waiting.contains(WaitingQueue.entry(mailbox, false));
 		}
 

@@ -16,6 +16,7 @@ import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.WaitingQueue;
 import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 
 /**
@@ -40,6 +41,11 @@ final class H2LockDialect extends LockDialect {
 	@Override
 	String addMembers() {
 		return "ALTER TABLE " + this.table + " ADD COLUMN members VARCHAR_CASESENSITIVE DEFAULT '' NOT NULL";
+	}
+
+	@Override
+	String widenQueue() {
+		return "ALTER COLUMN waiting SET DATA TYPE VARCHAR_CASESENSITIVE(" + WaitingQueue.FULL + ")";
 	}
 
 	@Override

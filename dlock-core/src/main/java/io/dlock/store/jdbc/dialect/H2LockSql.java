@@ -1,5 +1,7 @@
 package io.dlock.store.jdbc.dialect;
 
+import io.dlock.store.WaitingQueue;
+
 /**
  * The statements for H2. {@code MERGE … USING} decides on the locked row; the short form
  * {@code MERGE … KEY} would steal the lock. In all texts {@code %1$s} is the table and
@@ -157,7 +159,7 @@ final class H2LockSql {
 			case INSERT -> INSERT;
 			case LOCK_MEMBERS_ROW -> LOCK_MEMBERS_ROW;
 		};
-		return template.formatted(table, NOW, NOW_MICROS, TEXT, LockStatement.FULL_QUEUE, LockStatement.SWEEP_BATCH,
+		return template.formatted(table, NOW, NOW_MICROS, TEXT, WaitingQueue.FULL, LockStatement.SWEEP_BATCH,
 				UNTIL_MICROS, TIME);
 	}
 

@@ -124,7 +124,7 @@ public abstract class LockDialect {
 	 */
 	public final void verify(Connection connection, String table) throws SQLException {
 		LockTable lockTable = new LockTable(table);
-		lockTable.verifyColumns(connection);
+		lockTable.verifyColumns(connection, widenQueue());
 		verify(connection, lockTable);
 	}
 
@@ -334,6 +334,12 @@ public abstract class LockDialect {
 	 * @return the SQL
 	 */
 	abstract String addMembers();
+
+	/**
+	 * The change of the column of the queue that gives it room for all places.
+	 * @return the end of an {@code ALTER TABLE} statement
+	 */
+	abstract String widenQueue();
 
 	/**
 	 * Whether the database does not store every character.

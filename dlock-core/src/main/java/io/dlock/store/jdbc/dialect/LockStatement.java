@@ -111,10 +111,4 @@ enum LockStatement {
 	/** How many rows one {@link #SWEEP} removes at most. */
 	static final int SWEEP_BATCH = 1000;
 
-	/**
-	 * The number of characters of {@code waiting} from which a queue takes no more
-	 * entries, which the column has room for.
-	 */
-	static final int FULL_QUEUE = 4000;
-
 }

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.WaitingQueue;
 
 /**
  * The lock table and its checks at start-up.
@@ -26,22 +27,28 @@ record LockTable(String name) {
 	/**
 	 * The length that each column needs; zero if it does not matter.
 	 */
-	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, 4096 };
+	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, WaitingQueue.FULL };
 
 	/**
 	 * Check that all columns exist and are long enough.
 	 * @param connection an auto-commit connection
+	 * @param widenQueue the end of an {@code ALTER TABLE} statement for the column of the
+	 * queue, which was shorter in earlier versions
 	 * @throws SQLException if the database does not answer
 	 */
-	void verifyColumns(Connection connection) throws SQLException {
+	void verifyColumns(Connection connection, String widenQueue) throws SQLException {
 		String select = "SELECT " + String.join(", ", COLUMNS) + " FROM " + this.name + " WHERE 1 = 0";
 		try (PreparedStatement statement = connection.prepareStatement(select);
 				ResultSet nothing = statement.executeQuery()) {
 			ResultSetMetaData columns = nothing.getMetaData();
 			for (int i = 0; i < COLUMNS.length; i++) {
-				if (columns.getPrecision(i + 1) < LENGTHS[i]) {
-					throw refusal("The column %s of the lock table '%s' has room for %d characters and needs %d."
-						.formatted(COLUMNS[i], this.name, columns.getPrecision(i + 1), LENGTHS[i]), null);
+				int length = columns.getPrecision(i + 1);
+				// MariaDB's driver does not know the length of a LONGTEXT
+				if (length < LENGTHS[i] && length != 0) {
+					throw refusal(
+							"The column %s of the lock table '%s' has room for %d characters and needs %d."
+								.formatted(COLUMNS[i], this.name, length, LENGTHS[i]),
+							COLUMNS[i].equals("waiting") ? widenQueue : null);
 				}
 			}
 		}

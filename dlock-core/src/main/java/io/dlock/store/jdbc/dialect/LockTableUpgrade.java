@@ -1,15 +1,19 @@
 package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import io.dlock.store.WaitingQueue;
+
 /**
- * Adds the columns of later versions to a lock table. Versions that do not know a column
- * go on working with the table.
+ * Gives a lock table of an earlier version the columns of this one. Earlier versions go
+ * on working with the table.
  */
 public final class LockTableUpgrade {
 
@@ -22,17 +26,24 @@ public final class LockTableUpgrade {
 	}
 
 	/**
-	 * Add the columns that are missing. A failure is logged: only shared locks and
-	 * permits need them.
+	 * Add the column of the members if it is missing, and widen that of the queue if it
+	 * is too short. A failure is logged: only shared locks and permits need the members,
+	 * and the start fails without room for the queue.
 	 * @param connection an auto-commit connection
 	 * @param table the lock table, a validated identifier
 	 * @throws SQLException if the database does not answer
 	 */
-	public static void addMissingColumns(Connection connection, String table) throws SQLException {
-		if (hasMembers(connection, table)) {
-			return;
+	public static void run(Connection connection, String table) throws SQLException {
+		if (!hasMembers(connection, table)) {
+			addMembers(connection, table);
 		}
-		String addition = LockDialectSelector.select(connection.getMetaData(), table).addMembers();
+		if (!hasWideQueue(connection, table)) {
+			widenQueue(connection, table);
+		}
+	}
+
+	private static void addMembers(Connection connection, String table) throws SQLException {
+		String addition = dialect(connection, table).addMembers();
 		try {
 			execute(connection, addition);
 		}
@@ -42,6 +53,35 @@ public final class LockTableUpgrade {
 						"The lock table '%s' has no column 'members', which shared locks and permits need (%s). Run %s"
 							.formatted(table, ex.getMessage(), addition));
 			}
+		}
+	}
+
+	private static void widenQueue(Connection connection, String table) throws SQLException {
+		try {
+			execute(connection, "ALTER TABLE " + table + " " + dialect(connection, table).widenQueue());
+		}
+		catch (SQLException ex) {
+			logger.info("The column 'waiting' of the lock table '%s' was not widened (%s)".formatted(table,
+					ex.getMessage()));
+		}
+	}
+
+	private static LockDialect dialect(Connection connection, String table) throws SQLException {
+		return LockDialectSelector.select(connection.getMetaData(), table);
+	}
+
+	private static boolean hasWideQueue(Connection connection, String table) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement("SELECT waiting FROM " + table + " WHERE 1 = 0");
+				ResultSet nothing = statement.executeQuery()) {
+			int length = nothing.getMetaData().getPrecision(1);
+			return length >= WaitingQueue.FULL || length == 0;
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.isMissingTableOrColumn(ex)) {
+				// the check of the columns tells it
+				return true;
+			}
+			throw ex;
 		}
 	}
 

@@ -203,6 +203,11 @@ final class MySqlLockDialect extends LockDialect {
 	}
 
 	@Override
+	String widenQueue() {
+		return "MODIFY COLUMN waiting MEDIUMTEXT CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
+	}
+
+	@Override
 	String limitRows(int rows) {
 		return " LIMIT " + rows;
 	}

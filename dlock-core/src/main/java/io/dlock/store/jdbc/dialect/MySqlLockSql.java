@@ -1,5 +1,7 @@
 package io.dlock.store.jdbc.dialect;
 
+import io.dlock.store.WaitingQueue;
+
 /**
  * The statements for MySQL and MariaDB. In all texts {@code %1$s} is the table.
  */
@@ -202,8 +204,8 @@ final class MySqlLockSql {
 			case INSERT -> INSERT;
 			case LOCK_MEMBERS_ROW -> LOCK_MEMBERS_ROW;
 		};
-		return template.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE, LockStatement.FULL_QUEUE,
-				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME);
+		return template.formatted(table, NOW_MICROS, LEASE_END, GRANTABLE, WaitingQueue.FULL, LockStatement.SWEEP_BATCH,
+				UNTIL_MICROS, TIME);
 	}
 
 	/**

@@ -31,6 +31,7 @@ import io.dlock.store.Quarantine;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StorageKey;
 import io.dlock.store.StoreFacts;
+import io.dlock.store.WaitingQueue;
 import io.dlock.store.jdbc.dialect.LeaseUpdate.Holding;
 
 /**
@@ -246,6 +247,11 @@ final class PostgreSqlLockDialect extends LockDialect {
 	@Override
 	String addMembers() {
 		return "ALTER TABLE " + this.table + " ADD COLUMN members TEXT COLLATE \"C\" NOT NULL DEFAULT ''";
+	}
+
+	@Override
+	String widenQueue() {
+		return "ALTER COLUMN waiting TYPE VARCHAR(" + WaitingQueue.FULL + ") COLLATE \"C\"";
 	}
 
 	@Override

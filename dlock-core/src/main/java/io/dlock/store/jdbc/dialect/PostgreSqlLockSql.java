@@ -1,5 +1,7 @@
 package io.dlock.store.jdbc.dialect;
 
+import io.dlock.store.WaitingQueue;
+
 /**
  * The statements for PostgreSQL. The clock is {@code clock_timestamp()} throughout:
  * {@code now()} stands still in a transaction, and a lease that was computed before a
@@ -253,7 +255,7 @@ final class PostgreSqlLockSql {
 	}
 
 	private static String format(String template, String table, boolean notifies) {
-		return template.formatted(table, NOW_MICROS, LEASE_END, CHANNEL_PREFIX, LockStatement.FULL_QUEUE,
+		return template.formatted(table, NOW_MICROS, LEASE_END, CHANNEL_PREFIX, WaitingQueue.FULL,
 				LockStatement.SWEEP_BATCH, UNTIL_MICROS, TIME, notifies ? "pg_notify" : "concat");
 	}
 

@@ -38,7 +38,7 @@ record StoredRecord(LockRecord record, boolean exists, long renewals, long now) 
 		String text = text(row, 9);
 		List<Member> members = (until > now) ? members(text) : List.of();
 		int asked = text.indexOf(ASKED);
-		WaitingQueue waiting = new WaitingQueue(text(row, 8), LockStatement.FULL_QUEUE);
+		WaitingQueue waiting = new WaitingQueue(text(row, 8));
 		LockRecord record = new LockRecord(owner, until, row.getLong(4), row.getLong(5), text(row, 6), text(row, 7),
 				members, waiting, (asked < 0) ? 0 : Long.parseLong(text.substring(asked + 1)));
 		return new StoredRecord(record, true, row.getLong(10), now);
