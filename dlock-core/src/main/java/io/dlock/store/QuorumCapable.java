@@ -1,5 +1,9 @@
 package io.dlock.store;
 
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
 /**
  * A store that can be a node of a quorum: its tokens can be raised, and its server can be
  * identified. Each node mints tokens of its own, and every later token of the quorum must
@@ -20,6 +24,34 @@ public interface QuorumCapable {
 	 * @throws StoreException if there is no answer
 	 */
 	AcquireResult acquire(LockStore.AcquireCommand command, long leastToken);
+
+	/**
+	 * Send an {@link #acquire} and return without waiting for the answer, if this store
+	 * can do that on the calling thread.
+	 * @param command the command
+	 * @param leastToken the token, in microseconds since 1970, or 0 for none
+	 * @return completes with the answer or a {@link StoreException}, on a thread that
+	 * must not be blocked; {@code null} if this store cannot do that now and has done
+	 * nothing
+	 * @throws StoreException if the command could not be sent
+	 */
+	default @Nullable CompletableFuture<AcquireResult> sendAcquire(LockStore.AcquireCommand command, long leastToken) {
+		return null;
+	}
+
+	/**
+	 * Send a {@linkplain LockStore#release(String, String) release} and return without
+	 * waiting for the answer, if this store can do that on the calling thread.
+	 * @param key the key
+	 * @param owner the owner
+	 * @return completes with the answer or a {@link StoreException}, on a thread that
+	 * must not be blocked; {@code null} if this store cannot do that now and has done
+	 * nothing
+	 * @throws StoreException if the command could not be sent
+	 */
+	default @Nullable CompletableFuture<Boolean> sendRelease(String key, String owner) {
+		return null;
+	}
 
 	/**
 	 * Raise the token of a lock, and with it the last token of its key, if this exclusive

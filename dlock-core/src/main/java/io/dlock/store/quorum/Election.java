@@ -73,8 +73,8 @@ final class Election {
 		if (releasing != null) {
 			giveUp(releasing, answers);
 		}
-		Round<AcquireResult> round = new Round<>(answers).await((votes) -> isDecided(votes) || isSplit(votes),
-				remainingNanos());
+		Round<AcquireResult> round = new Round<>(answers, this.quorum.deciding())
+			.await((votes) -> isDecided(votes) || isSplit(votes), remainingNanos());
 		round.await(this::isDecided, Math.min(remainingNanos(), this.quorum.timeoutNanos() / SPLIT_DIVISOR));
 		if (granted(round) >= this.quorum.votes()) {
 			long token = settle(round);
@@ -167,7 +167,7 @@ final class Election {
 			}
 		}
 		int needed = this.quorum.votes();
-		return new Round<>(raised).await((known) -> {
+		return new Round<>(raised, Math.min(needed, raised.size() - needed + 1)).await((known) -> {
 			int count = known.count((done) -> done);
 			return count >= needed || count + known.pending() < needed;
 		}, remainingNanos()).count((done) -> done) >= needed;
@@ -196,7 +196,7 @@ final class Election {
 		for (int i = 0; i < this.ballot.votes().size(); i++) {
 			Round.Answer<AcquireResult> answer = round.answer(i);
 			AcquireResult vote = (answer != null) ? answer.value() : null;
-			if (!(vote instanceof Refused) && !isUnsent(answer)) {
+			if (!(vote instanceof Refused) && !(answer != null && Quorum.isUnsent(answer.failure()))) {
 				CompletableFuture<Boolean> release = this.ballot.votes().get(i).release();
 				sent.add(release);
 				if (vote instanceof Granted) {
@@ -205,12 +205,8 @@ final class Election {
 			}
 		}
 		this.revocation = CompletableFuture.allOf(sent.toArray(CompletableFuture<?>[]::new));
-		Round<Boolean> released = new Round<>(awaited).await((answers) -> false, remainingNanos());
+		Round<Boolean> released = new Round<>(awaited, awaited.size()).await((answers) -> false, remainingNanos());
 		this.revoked = round.unknown() == 0 && released.unknown() == 0;
-	}
-
-	private static boolean isUnsent(Round.@Nullable Answer<?> answer) {
-		return answer != null && answer.failure() instanceof StoreException ex && ex.effect() == Effect.NONE;
 	}
 
 	/**

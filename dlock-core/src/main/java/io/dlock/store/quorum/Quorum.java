@@ -76,31 +76,38 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	}
 
 	/**
-	 * Ask all nodes, and wait until the answers suffice.
+	 * The least number of answers that may decide: votes that win a key, or so many nodes
+	 * without a vote that no others can win it.
 	 */
-	<T> Round<T> ask(Function<LockStore, T> command, Predicate<Round<T>> suffice) {
-		return ask(command, suffice, timeoutNanos());
+	int deciding() {
+		return Math.min(votes(), this.nodes.size() - votes() + 1);
 	}
 
 	/**
-	 * As {@link #ask(Function, Predicate)}, with another limit.
+	 * Ask all nodes, and wait for their answers.
 	 */
-	<T> Round<T> ask(Function<LockStore, T> command, Predicate<Round<T>> suffice, long nanos) {
-		return round((node) -> node.ask(command), suffice, nanos);
+	<T> Round<T> ask(Function<LockStore, T> command) {
+		return ask(command, timeoutNanos());
+	}
+
+	/**
+	 * As {@link #ask(Function)}, with another limit.
+	 */
+	<T> Round<T> ask(Function<LockStore, T> command, long nanos) {
+		return new Round<>(answers((node) -> node.ask(command)), this.nodes.size()).await((answers) -> false, nanos);
 	}
 
 	/**
 	 * Let all nodes renew leases, and wait until the answers suffice.
 	 */
 	Round<List<RenewResult>> renew(List<RenewCommand> leases, Predicate<Round<List<RenewResult>>> suffice) {
-		return round((node) -> node.renew(leases), suffice, timeoutNanos());
+		return new Round<>(answers((node) -> node.renew(leases)), deciding()).await(suffice, timeoutNanos());
 	}
 
-	private <T> Round<T> round(Function<QuorumNode, CompletableFuture<T>> question, Predicate<Round<T>> suffice,
-			long nanos) {
+	private <T> List<CompletableFuture<T>> answers(Function<QuorumNode, CompletableFuture<T>> question) {
 		List<CompletableFuture<T>> answers = new ArrayList<>(this.nodes.size());
 		this.nodes.forEach((node) -> answers.add(question.apply(node)));
-		return new Round<>(answers).await(suffice, nanos);
+		return answers;
 	}
 
 	/**
@@ -108,7 +115,7 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	 * @throws StoreException if fewer than a majority answer
 	 */
 	<T> Round<T> askAll(String operation, Function<LockStore, T> command) {
-		Round<T> round = ask(command, (answers) -> false);
+		Round<T> round = ask(command);
 		if (this.nodes.size() - round.unknown() < majority()) {
 			throw noMajority(operation, round, Effect.UNKNOWN);
 		}
@@ -162,6 +169,13 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 
 	static boolean isPermanent(@Nullable Throwable failure) {
 		return failure instanceof StoreException ex && ex.isPermanent();
+	}
+
+	/**
+	 * Whether a command that failed has had no effect.
+	 */
+	static boolean isUnsent(@Nullable Throwable failure) {
+		return failure instanceof StoreException ex && ex.effect() == Effect.NONE;
 	}
 
 	/**

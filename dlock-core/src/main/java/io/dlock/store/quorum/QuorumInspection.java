@@ -63,7 +63,7 @@ final class QuorumInspection implements StoreInspection {
 	@Override
 	public boolean forceRelease(String storageKey, long token) {
 		return this.quorum.released("force a release",
-				this.quorum.ask((store) -> of(store).forceRelease(storageKey, token), (answers) -> false));
+				this.quorum.ask((store) -> of(store).forceRelease(storageKey, token)));
 	}
 
 	/**
@@ -72,8 +72,7 @@ final class QuorumInspection implements StoreInspection {
 	 */
 	@Override
 	public StoreFacts diagnose() {
-		Round<StoreFacts> round = this.quorum.ask((store) -> of(store).diagnose(), (answers) -> false,
-				this.quorum.timeoutNanos() / 2);
+		Round<StoreFacts> round = this.quorum.ask((store) -> of(store).diagnose(), this.quorum.timeoutNanos() / 2);
 		List<String> warnings = new ArrayList<>();
 		this.quorum.silent(round).forEach((node) -> warnings.add("Does not answer: " + node));
 		for (Round.Answer<StoreFacts> answer : round.answers()) {

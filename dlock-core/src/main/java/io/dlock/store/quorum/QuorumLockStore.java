@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
@@ -59,11 +58,7 @@ public final class QuorumLockStore implements LockStore {
 
 	private static final Log logger = LogFactory.getLog(QuorumLockStore.class);
 
-	private static final long FIRST_PAUSE = Duration.ofMillis(1).toNanos();
-
 	private static final long FORGET_PERIOD = Duration.ofSeconds(1).toNanos();
-
-	private static final long LONGEST_PAUSE = Duration.ofMillis(128).toNanos();
 
 	private final Quorum quorum;
 
@@ -119,8 +114,9 @@ public final class QuorumLockStore implements LockStore {
 		Owner releasing = (command.releasing() != null) ? new Owner(command.key(), command.releasing()) : null;
 		Ballot other = (releasing != null) ? this.ballots.get(releasing) : null;
 		Owner owner = new Owner(command.key(), command.owner());
-		long pause = FIRST_PAUSE;
+		ElectionBackOff backOff = new ElectionBackOff();
 		while (true) {
+			long begin = System.nanoTime();
 			AcquireResult result = attempt(owner, command, other, deadline);
 			if (releasing != null && other != null) {
 				// not after a failure, after which the caller releases it again
@@ -130,13 +126,12 @@ public final class QuorumLockStore implements LockStore {
 				return result;
 			}
 			other = null;
-			long random = ThreadLocalRandom.current().nextLong(pause);
-			if (System.nanoTime() + random - lastAttempt > 0 || Thread.currentThread().isInterrupted()) {
+			long pause = backOff.next(System.nanoTime() - begin);
+			if (System.nanoTime() + pause - lastAttempt > 0 || Thread.currentThread().isInterrupted()) {
 				throw new StoreCongestedException("The votes for lock '%s' were split among candidates again and again"
 					.formatted(StorageKey.of(command.key())), null);
 			}
-			LockSupport.parkNanos(this, random);
-			pause = Math.min(LONGEST_PAUSE, 2 * pause);
+			LockSupport.parkNanos(this, pause);
 		}
 	}
 
@@ -244,7 +239,7 @@ public final class QuorumLockStore implements LockStore {
 			return () -> false;
 		}
 		boolean outdated = ballot.isOutdated(this.quorum.now());
-		Round<Boolean> round = new Round<>(ballot.release());
+		Round<Boolean> round = new Round<>(ballot.release(), this.quorum.deciding());
 		return () -> {
 			boolean released = this.quorum.released("release a lock",
 					round.await(this.quorum::isSettled, deadline - System.nanoTime()));
@@ -271,7 +266,7 @@ public final class QuorumLockStore implements LockStore {
 		Round<String> round = this.quorum.ask((store) -> {
 			store.verify();
 			return ((QuorumCapable) store).serverId();
-		}, (answers) -> false);
+		});
 		Set<String> servers = new HashSet<>();
 		for (Round.Answer<String> answer : round.answers()) {
 			if (answer.failure() instanceof StoreMisconfiguredException ex) {
@@ -313,7 +308,7 @@ public final class QuorumLockStore implements LockStore {
 	@Override
 	public boolean sweep() {
 		forgetOutdated(0);
-		Round<Boolean> round = this.quorum.ask(LockStore::sweep, (answers) -> false);
+		Round<Boolean> round = this.quorum.ask(LockStore::sweep);
 		return round.count((more) -> more) > 0;
 	}
 
@@ -339,9 +334,11 @@ public final class QuorumLockStore implements LockStore {
 
 	@Override
 	public void close() {
+		this.quorum.nodes().forEach(QuorumNode::close);
 		this.threads.forEach(NodeThreads::close);
 		long end = System.nanoTime() + this.quorum.timeoutNanos();
 		this.threads.forEach((each) -> each.await(end - System.nanoTime()));
+		this.quorum.nodes().forEach((node) -> node.await(end - System.nanoTime()));
 		this.ballots.clear();
 		for (QuorumNode node : this.quorum.nodes()) {
 			try {

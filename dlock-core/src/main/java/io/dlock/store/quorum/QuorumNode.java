@@ -3,10 +3,14 @@ package io.dlock.store.quorum;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +32,14 @@ import io.dlock.store.StoreQuarantinedException;
  */
 final class QuorumNode {
 
+	/**
+	 * A server that hangs executes what was sent to it when it goes on. Then the votes
+	 * are those of attempts that are over, so that they are few.
+	 */
+	private static final int SENT_AT_ONCE = 128;
+
+	private static final long CLOSE_POLL_NANOS = Duration.ofMillis(1).toNanos();
+
 	private final LockStore store;
 
 	private final Executor threads;
@@ -40,7 +52,15 @@ final class QuorumNode {
 
 	private final LongAdder failures = new LongAdder();
 
+	/** The commands that are not yet answered, also those that wait for others. */
+	private final AtomicInteger underWay = new AtomicInteger();
+
 	private volatile boolean answering = true;
+
+	private volatile boolean closing;
+
+	/** The store has sent a command without a thread. */
+	private volatile boolean sends;
 
 	/** When it answered last. */
 	private volatile long answered = System.nanoTime();
@@ -70,7 +90,8 @@ final class QuorumNode {
 	}
 
 	/**
-	 * Ask the store on this thread if its own take no more commands.
+	 * Ask the store on this thread if its own take no more commands. A thread that brings
+	 * answers of the store must not wait for one.
 	 */
 	<T> CompletableFuture<T> askAnyway(Function<LockStore, T> command) {
 		return ask(command, (task) -> {
@@ -78,9 +99,69 @@ final class QuorumNode {
 				this.threads.execute(task);
 			}
 			catch (RejectedExecutionException ex) {
+				if (this.sends) {
+					throw ex;
+				}
 				task.run();
 			}
 		});
+	}
+
+	/**
+	 * Ask for the vote for an owner without a thread that waits for the answer.
+	 * @param leastToken the token that all votes should have, or 0
+	 * @return completes as {@link #vote} answers; {@code null} if the store cannot do
+	 * that now
+	 */
+	@Nullable CompletableFuture<AcquireResult> sendVote(AcquireCommand command, long leastToken) {
+		if (!this.answering || this.closing || this.underWay.get() > SENT_AT_ONCE) {
+			return null;
+		}
+		return send((store) -> {
+			CompletableFuture<AcquireResult> sent = store.sendAcquire(command, leastToken);
+			return (sent != null) ? sent.exceptionally(QuorumNode::refusal) : null;
+		});
+	}
+
+	/**
+	 * Release a vote without a thread that waits for the answer.
+	 * @return completes with the answer; {@code null} if the store cannot do that now
+	 */
+	@Nullable CompletableFuture<Boolean> sendRelease(String key, String owner) {
+		return send((store) -> store.sendRelease(key, owner));
+	}
+
+	private <T> @Nullable CompletableFuture<T> send(Function<QuorumCapable, @Nullable CompletableFuture<T>> command) {
+		CompletableFuture<T> sent;
+		try {
+			sent = command.apply((QuorumCapable) this.store);
+		}
+		catch (StoreException ex) {
+			sent = CompletableFuture.failedFuture(ex);
+		}
+		if (sent == null) {
+			return null;
+		}
+		this.sends = true;
+		this.calls.increment();
+		return sent.whenComplete((answer, failure) -> {
+			if (failure != null) {
+				failed();
+			}
+			else {
+				answered();
+			}
+		});
+	}
+
+	/**
+	 * A command is under way until it is answered, also while it waits for another.
+	 * @param command sends it
+	 * @return completes with its answer
+	 */
+	<T> CompletableFuture<T> underWay(Supplier<CompletableFuture<T>> command) {
+		this.underWay.incrementAndGet();
+		return command.get().whenComplete((answer, failure) -> this.underWay.decrementAndGet());
 	}
 
 	CompletableFuture<List<RenewResult>> renew(List<RenewCommand> leases) {
@@ -113,8 +194,7 @@ final class QuorumNode {
 			}
 			else if (!Boolean.FALSE.equals(answer)) {
 				// a store without anything to sweep says so without its server
-				this.answering = true;
-				this.answered = System.nanoTime();
+				answered();
 			}
 			return answer;
 		}
@@ -122,6 +202,11 @@ final class QuorumNode {
 			failed();
 			throw ex;
 		}
+	}
+
+	private void answered() {
+		this.answering = true;
+		this.answered = System.nanoTime();
 	}
 
 	private void failed() {
@@ -149,8 +234,15 @@ final class QuorumNode {
 			return ((QuorumCapable) this.store).acquire(command, leastToken);
 		}
 		catch (StoreQuarantinedException ex) {
+			return refusal(ex);
+		}
+	}
+
+	private static AcquireResult refusal(Throwable failure) {
+		if (Round.unwrapped(failure) instanceof StoreQuarantinedException ex) {
 			return new Refused(ex.remaining(), null);
 		}
+		throw new CompletionException(failure);
 	}
 
 	/**
@@ -166,6 +258,25 @@ final class QuorumNode {
 	 */
 	boolean raise(String key, String owner, long token) {
 		return ((QuorumCapable) this.store).raiseToken(key, owner, token);
+	}
+
+	/**
+	 * Ask for no more votes: no release would follow.
+	 */
+	void close() {
+		this.closing = true;
+	}
+
+	/**
+	 * Wait for the commands that are under way.
+	 * @param nanos the longest wait
+	 */
+	void await(long nanos) {
+		long begin = System.nanoTime();
+		while (this.underWay.get() > 0 && System.nanoTime() - begin < nanos
+				&& !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(this, CLOSE_POLL_NANOS);
+		}
 	}
 
 }

@@ -2,11 +2,10 @@ package io.dlock.store.quorum;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
@@ -23,22 +22,52 @@ final class Round<T> {
 
 	private final List<CompletableFuture<T>> futures;
 
-	private final BlockingQueue<Answer<T>> arrivals = new LinkedBlockingQueue<>();
+	private final int deciding;
+
+	private final ReentrantLock arriving = new ReentrantLock();
+
+	private final Condition arrived = this.arriving.newCondition();
+
+	/** Guarded by {@code arriving}. */
+	private final List<Answer<T>> arrivals = new ArrayList<>();
+
+	/** How many arrivals wake up the thread that waits. Guarded by {@code arriving}. */
+	private int awaited;
 
 	private final List<Answer<T>> answers;
 
-	Round(List<CompletableFuture<T>> futures) {
+	/**
+	 * Create a round.
+	 * @param futures complete with the answers
+	 * @param deciding the least number of answers that may suffice: a thread that waits
+	 * does not wake up for fewer
+	 */
+	Round(List<CompletableFuture<T>> futures, int deciding) {
 		this.asked = futures.size();
+		this.deciding = deciding;
 		this.futures = futures;
 		this.answers = new ArrayList<>(this.asked);
 		for (int i = 0; i < this.asked; i++) {
 			int node = i;
 			var unused = futures.get(i)
-				.whenComplete((value, failure) -> this.arrivals.add(new Answer<>(node, value, unwrapped(failure))));
+				.whenComplete((value, failure) -> arrive(new Answer<>(node, value, unwrapped(failure))));
 		}
 	}
 
-	private static @Nullable Throwable unwrapped(@Nullable Throwable failure) {
+	private void arrive(Answer<T> answer) {
+		this.arriving.lock();
+		try {
+			this.arrivals.add(answer);
+			if (this.arrivals.size() >= this.awaited) {
+				this.arrived.signal();
+			}
+		}
+		finally {
+			this.arriving.unlock();
+		}
+	}
+
+	static @Nullable Throwable unwrapped(@Nullable Throwable failure) {
 		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
@@ -50,20 +79,38 @@ final class Round<T> {
 	 * @return this round
 	 */
 	Round<T> await(Predicate<Round<T>> suffice, long nanos) {
-		long begin = System.nanoTime();
+		long end = System.nanoTime() + nanos;
 		try {
-			while (this.answers.size() < this.asked && !suffice.test(this)) {
-				Answer<T> next = this.arrivals.poll(nanos - (System.nanoTime() - begin), TimeUnit.NANOSECONDS);
-				if (next == null) {
-					return this;
-				}
-				this.answers.add(next);
+			while (this.answers.size() < this.asked && !suffice.test(this) && receive(end)) {
+				// more answers have come
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 		return this;
+	}
+
+	/**
+	 * Wait for as many answers as may suffice, but for one more at least.
+	 * @return whether there are more answers
+	 */
+	private boolean receive(long end) throws InterruptedException {
+		this.arriving.lockInterruptibly();
+		try {
+			this.awaited = Math.max(1, this.deciding - this.answers.size());
+			long left = end - System.nanoTime();
+			while (this.arrivals.size() < this.awaited && left > 0) {
+				left = this.arrived.awaitNanos(left);
+			}
+			boolean more = !this.arrivals.isEmpty();
+			this.answers.addAll(this.arrivals);
+			this.arrivals.clear();
+			return more;
+		}
+		finally {
+			this.arriving.unlock();
+		}
 	}
 
 	/**

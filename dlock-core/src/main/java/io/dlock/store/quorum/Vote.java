@@ -3,14 +3,12 @@ package io.dlock.store.quorum;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
-import io.dlock.store.LockStore;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.StoreException;
 import io.dlock.store.StoreException.Effect;
@@ -58,16 +56,22 @@ final class Vote {
 	 */
 	CompletableFuture<AcquireResult> acquire(AcquireCommand command, long leastToken) {
 		return then(() -> {
-			if (this.givenUp) {
-				throw new StoreException(Effect.NONE, false, "The vote was given up before it was asked for", null);
+			CompletableFuture<AcquireResult> answer = this.givenUp ? null : this.node.sendVote(command, leastToken);
+			if (answer != null) {
+				this.sent = true;
 			}
-			this.sent = true;
-			return this.node.vote(command, leastToken);
+			return sentOr(answer, () -> this.node.ask((store) -> {
+				if (this.givenUp) {
+					throw new StoreException(Effect.NONE, false, "The vote was given up before it was asked for", null);
+				}
+				this.sent = true;
+				return this.node.vote(command, leastToken);
+			}));
 		});
 	}
 
 	CompletableFuture<Boolean> raise(long token) {
-		return then(() -> this.node.raise(this.key, this.owner, token));
+		return then(() -> this.node.ask((store) -> this.node.raise(this.key, this.owner, token)));
 	}
 
 	/**
@@ -79,8 +83,10 @@ final class Vote {
 
 	CompletableFuture<Boolean> release() {
 		this.givenUp = true;
-		CompletableFuture<Boolean> sending = then(() -> this.sent && this.node.store().release(this.key, this.owner),
-				this.node::askAnyway);
+		CompletableFuture<Boolean> sending = then(() -> this.sent
+				? sentOr(this.node.sendRelease(this.key, this.owner),
+						() -> this.node.askAnyway((store) -> store.release(this.key, this.owner)))
+				: CompletableFuture.completedFuture(false));
 		this.release = sending;
 		return sending;
 	}
@@ -99,31 +105,31 @@ final class Vote {
 	 */
 	void fillUp(AcquireCommand command, long token, BooleanSupplier held) {
 		this.sent = true;
-		var unused = then(() -> held.getAsBoolean() && this.node.vote(command, token) instanceof Granted granted
-				&& (granted.token() >= token || this.node.raise(this.key, this.owner, token)));
-	}
-
-	private <T> CompletableFuture<T> then(Supplier<T> command) {
-		return then(command, this.node::ask);
+		var unused = then(() -> this.node
+			.ask((store) -> held.getAsBoolean() && this.node.vote(command, token) instanceof Granted granted
+					&& (granted.token() >= token || this.node.raise(this.key, this.owner, token))));
 	}
 
 	/**
-	 * Ask the node after the last command.
-	 * @param command the command
-	 * @param later asks the node, for a release even if it is closed meanwhile
+	 * The answer to a command that was sent without a thread. A command that did not
+	 * reach the node is sent on a thread, which may wait for a connection.
 	 */
-	private <T> CompletableFuture<T> then(Supplier<T> command,
-			Function<Function<LockStore, T>, CompletableFuture<T>> later) {
+	private static <T> CompletableFuture<T> sentOr(@Nullable CompletableFuture<T> answer,
+			Supplier<CompletableFuture<T>> otherwise) {
+		return (answer == null) ? otherwise.get()
+				: answer.exceptionallyCompose((failure) -> Quorum.isUnsent(Round.unwrapped(failure)) ? otherwise.get()
+						: CompletableFuture.failedFuture(failure));
+	}
+
+	/**
+	 * Ask the node after the answer to the last command.
+	 */
+	private <T> CompletableFuture<T> then(Supplier<CompletableFuture<T>> command) {
 		this.appending.lock();
 		try {
-			CompletableFuture<T> next;
-			if (this.last.isDone()) {
-				next = later.apply((store) -> command.get());
-			}
-			else {
-				next = this.last.handle((ignored, failure) -> null)
-					.thenCompose((ignored) -> later.apply((store) -> command.get()));
-			}
+			CompletableFuture<?> before = this.last;
+			CompletableFuture<T> next = this.node.underWay(() -> before.isDone() ? command.get()
+					: before.handle((ignored, failure) -> null).thenCompose((ignored) -> command.get()));
 			this.last = next;
 			return next;
 		}

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
@@ -107,6 +108,19 @@ public final class RedisLockStore implements LockStore, QuorumCapable {
 			return result;
 		}
 		return acquire.result(this.connections.execute("acquire", acquire::run));
+	}
+
+	/**
+	 * An acquire with an acknowledgement waits for it on a thread.
+	 */
+	@Override
+	public @Nullable CompletableFuture<AcquireResult> sendAcquire(AcquireCommand command, long leastToken) {
+		if (this.acknowledgement != null) {
+			return null;
+		}
+		RedisAcquire acquire = acquisition(command, leastToken);
+		CompletableFuture<Object> sent = this.connections.send("acquire", acquire.scriptRun());
+		return (sent != null) ? sent.thenApply((answer) -> acquire.result((List<?>) answer)) : null;
 	}
 
 	private RedisAcquire acquisition(AcquireCommand command, long leastToken) {
@@ -255,9 +269,21 @@ public final class RedisLockStore implements LockStore, QuorumCapable {
 
 	@Override
 	public boolean releaseAsync(String key, String owner, Consumer<StoreException> onFailure) {
-		return this.connections.send(releaseScript(owner),
-				(failure) -> onFailure.accept(RedisErrors.translate("release", failure)),
-				RedisKeys.of(this.prefix, key).lock(), RedisLockScripts.owner(owner));
+		CompletableFuture<Object> sent = this.connections.send("release", release(new ReleaseCommand(key, owner)));
+		if (sent != null) {
+			var unused = sent.whenComplete((answer, failure) -> {
+				if (failure instanceof StoreException ex) {
+					onFailure.accept(ex);
+				}
+			});
+		}
+		return sent != null;
+	}
+
+	@Override
+	public @Nullable CompletableFuture<Boolean> sendRelease(String key, String owner) {
+		CompletableFuture<Object> sent = this.connections.send("release", release(new ReleaseCommand(key, owner)));
+		return (sent != null) ? sent.thenApply((answer) -> RedisAnswers.number(answer) == 1) : null;
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.dlock.store.quorum;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,7 +35,8 @@ class QuorumWaitTests extends AbstractQuorumTests {
 
 	@Test
 	void interruptEndsTheWaitForANodeThatHangs() {
-		Round<Boolean> round = new Round<>(List.of(CompletableFuture.completedFuture(true), new CompletableFuture<>()));
+		Round<Boolean> round = new Round<>(List.of(CompletableFuture.completedFuture(true), new CompletableFuture<>()),
+				2);
 		Thread.currentThread().interrupt();
 		round.await((answers) -> false, Duration.ofHours(1).toNanos());
 		assertThatFlagIsKept();
@@ -45,6 +47,25 @@ class QuorumWaitTests extends AbstractQuorumTests {
 	 * The votes are split among three candidates. The interrupt comes while this one
 	 * gives its vote back.
 	 */
+	@Test
+	void threadThatWaitsDoesNotWakeUpForFewerAnswersThanDecide() {
+		CompletableFuture<Boolean> second = new CompletableFuture<>();
+		Round<Boolean> round = new Round<>(
+				List.of(CompletableFuture.completedFuture(true), second, new CompletableFuture<>()), 2);
+		Thread waiting = Thread.currentThread();
+		CompletableFuture<Void> answering = CompletableFuture.runAsync(() -> {
+			Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+			second.complete(true);
+		});
+		List<Integer> seen = new ArrayList<>();
+		round.await((answers) -> {
+			seen.add(answers.answers().size());
+			return answers.answers().size() == 2;
+		}, Duration.ofHours(1).toNanos());
+		assertThat(seen).containsExactly(0, 2);
+		answering.join();
+	}
+
 	@Test
 	void interruptedThreadDoesNotAskForSplitVotesAgain() {
 		for (int node = 0; node < 4; node++) {

@@ -304,16 +304,12 @@ final class LettuceConnections extends RedisConnections {
 	}
 
 	@Override
-	public boolean send(RedisLockScript script, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
+	boolean send(ScriptRun run, Consumer<Object> receiver) {
 		LettuceScriptConnection open = usable();
-		if (open == null) {
-			return false;
+		if (open != null) {
+			open.send(run, true, receiver);
 		}
-		open.send(script.digest(), (failure) -> {
-			failed(failure);
-			onFailure.accept(failure);
-		}, keyAndArgs);
-		return true;
+		return open != null;
 	}
 
 	@Override

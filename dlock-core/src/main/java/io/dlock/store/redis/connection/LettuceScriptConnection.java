@@ -75,17 +75,31 @@ final class LettuceScriptConnection implements ScriptConnection {
 		return answer(command, deadline);
 	}
 
+	/**
+	 * Send a script, by its text if the server does not know it.
+	 * @param cached whether the server may know it
+	 * @param receiver takes the answer or an exception
+	 */
 	@SuppressWarnings("FutureReturnValueIgnored") // failures are told by the callback
-	void send(byte[] digest, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
-		AsyncCommand<byte[], byte[], Long> command = command(new IntegerOutput<>(ByteArrayCodec.INSTANCE), digest, true,
-				1, keyAndArgs);
+	void send(ScriptRun run, boolean cached, Consumer<Object> receiver) {
+		AsyncCommand<byte[], byte[], ?> command = command(run, cached);
 		command.orTimeout(this.timeout, TimeUnit.NANOSECONDS);
-		command.whenComplete((answer, ex) -> {
-			if (ex != null) {
-				onFailure.accept((ex instanceof RuntimeException failure) ? failure : new RedisException(ex));
+		command.whenComplete((answer, failure) -> {
+			if (cached && failure != null && RedisLockScript.isUnknown(failure)) {
+				send(run, false, receiver);
+			}
+			else {
+				receiver.accept((failure != null) ? exception(failure) : answer);
 			}
 		});
 		dispatch(command);
+	}
+
+	private static RuntimeException exception(@Nullable Throwable failure) {
+		if (failure instanceof TimeoutException) {
+			return new RedisCommandTimeoutException("No answer within the command timeout");
+		}
+		return (failure instanceof RedisException ex) ? ex : new RedisException(failure);
 	}
 
 	@Override
@@ -149,9 +163,13 @@ final class LettuceScriptConnection implements ScriptConnection {
 	private static List<AsyncCommand<byte[], byte[], ?>> commands(List<ScriptRun> runs, boolean cached) {
 		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(runs.size());
 		for (ScriptRun run : runs) {
-			commands.add(command(run.script(cached), cached, run.returnType(), run.keys(), run.keysAndArgs()));
+			commands.add(command(run, cached));
 		}
 		return commands;
+	}
+
+	private static AsyncCommand<byte[], byte[], ?> command(ScriptRun run, boolean cached) {
+		return command(run.script(cached), cached, run.returnType(), run.keys(), run.keysAndArgs());
 	}
 
 	private static AsyncCommand<byte[], byte[], ?> command(byte[] script, boolean cached, ReturnType returnType,
@@ -189,12 +207,12 @@ final class LettuceScriptConnection implements ScriptConnection {
 			return command.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
-			throw (ex.getCause() instanceof RedisException cause) ? cause : new RedisException(ex.getCause());
+			throw exception(ex.getCause());
 		}
 		catch (TimeoutException ex) {
 			// a command that is not sent yet must not be sent
 			command.cancel(true);
-			throw new RedisCommandTimeoutException("No answer within the command timeout");
+			throw exception(ex);
 		}
 		catch (InterruptedException ex) {
 			command.cancel(true);

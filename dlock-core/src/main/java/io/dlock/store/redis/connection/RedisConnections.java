@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -316,14 +317,34 @@ public abstract class RedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Send a script with one key without a wait, for a connection or for the answer.
-	 * @param script the script
-	 * @param onFailure takes the failure if there is no answer, or if the server does not
-	 * know the script; does not block
-	 * @param keyAndArgs the key and the arguments
+	 * Send a script without a wait, for a connection or for the answer.
+	 * @param operation the name of the command, for messages
+	 * @param run the script
+	 * @return completes with the answer or a {@link StoreException}, on a thread that
+	 * must not be blocked; {@code null} if that is not possible now, and nothing was sent
+	 */
+	public final @Nullable CompletableFuture<Object> send(String operation, ScriptRun run) {
+		CompletableFuture<Object> result = new CompletableFuture<>();
+		boolean sent = send(run, (answer) -> {
+			if (answer instanceof RuntimeException failure) {
+				failed(failure);
+				result.completeExceptionally(RedisErrors.translate(operation, failure));
+			}
+			else {
+				answered();
+				result.complete(answer);
+			}
+		});
+		return sent ? result : null;
+	}
+
+	/**
+	 * Send a script without a wait.
+	 * @param run the script
+	 * @param receiver takes the answer or an exception; does not block
 	 * @return {@code false} if that is not possible now, and nothing was sent
 	 */
-	public boolean send(RedisLockScript script, Consumer<RuntimeException> onFailure, byte[]... keyAndArgs) {
+	boolean send(ScriptRun run, Consumer<Object> receiver) {
 		return false;
 	}
 

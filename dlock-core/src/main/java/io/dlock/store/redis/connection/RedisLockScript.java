@@ -73,16 +73,12 @@ public final class RedisLockScript {
 		return RedisAnswers.required((Long) run(connection, ReturnType.INTEGER, keysAndArgs));
 	}
 
-	byte[] digest() {
-		return this.digest;
-	}
-
 	private @Nullable Object run(ScriptConnection connection, ReturnType returnType, byte[]... keysAndArgs) {
 		try {
 			return connection.run(this.digest, true, returnType, this.keys, keysAndArgs);
 		}
 		catch (RuntimeException ex) {
-			if (!"NOSCRIPT".equals(RedisErrors.serverCode(ex))) {
+			if (!isUnknown(ex)) {
 				throw ex;
 			}
 			return connection.run(this.text, false, returnType, this.keys, keysAndArgs);
@@ -122,7 +118,7 @@ public final class RedisLockScript {
 				: connection.runAll(runs, cached);
 	}
 
-	private static boolean isUnknown(Object answer) {
+	static boolean isUnknown(Object answer) {
 		return answer instanceof RuntimeException ex && "NOSCRIPT".equals(RedisErrors.serverCode(ex));
 	}
 
