@@ -87,11 +87,22 @@ public record WaitingQueue(String text) {
 	 * one, and otherwise the number of all entries
 	 */
 	public int place(@Nullable MailboxAddress mailbox, boolean member, boolean queueing) {
-		int entry = (mailbox != null) ? this.text.indexOf(entry(mailbox, member)) : -1;
-		if (entry >= 0) {
-			return entry / ENTRY;
+		int index = (mailbox != null) ? this.text.indexOf(entry(mailbox, member)) : -1;
+		return place(index, this.text.length(), queueing);
+	}
+
+	/**
+	 * As {@link #place(MailboxAddress, boolean, boolean)}, of a queue in a store.
+	 * @param index the index of the entry in the text, or a negative number
+	 * @param length the length of the text
+	 * @param queueing whether the request asked to join the queue
+	 * @return the place
+	 */
+	public static int place(int index, int length, boolean queueing) {
+		if (index >= 0) {
+			return index / ENTRY;
 		}
-		return queueing ? -1 : size();
+		return queueing ? -1 : length / ENTRY;
 	}
 
 	MailboxAddress first() {

@@ -21,12 +21,13 @@ final class ElectionBackOff {
 	/**
 	 * The next pause.
 	 * @param attempt how long the attempt has taken, in nanoseconds
+	 * @param left how many nanoseconds are left for the begin of the next one
 	 * @return the pause in nanoseconds
 	 */
-	long next(long attempt) {
+	long next(long attempt, long left) {
 		long longest = Math.max(this.range, ATTEMPTS_IN_A_PAUSE * attempt);
 		this.range = Math.min(LONGEST, 2 * longest);
-		return ThreadLocalRandom.current().nextLong(longest);
+		return ThreadLocalRandom.current().nextLong(Math.min(longest, left));
 	}
 
 }

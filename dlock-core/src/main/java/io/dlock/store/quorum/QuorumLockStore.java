@@ -126,12 +126,12 @@ public final class QuorumLockStore implements LockStore {
 				return result;
 			}
 			other = null;
-			long pause = backOff.next(System.nanoTime() - begin);
-			if (System.nanoTime() + pause - lastAttempt > 0 || Thread.currentThread().isInterrupted()) {
+			long now = System.nanoTime();
+			if (now - lastAttempt >= 0 || Thread.currentThread().isInterrupted()) {
 				throw new StoreCongestedException("The votes for lock '%s' were split among candidates again and again"
 					.formatted(StorageKey.of(command.key())), null);
 			}
-			LockSupport.parkNanos(this, pause);
+			LockSupport.parkNanos(this, backOff.next(now - begin, lastAttempt - now));
 		}
 	}
 

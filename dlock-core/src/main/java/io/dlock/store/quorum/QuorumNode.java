@@ -9,6 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -86,7 +87,15 @@ final class QuorumNode {
 	 * @return the answer to come; a {@link StoreException} if there is none
 	 */
 	<T> CompletableFuture<T> ask(Function<LockStore, T> command) {
-		return ask(command, this.threads);
+		return ask(command, () -> false);
+	}
+
+	/**
+	 * Ask the store on one of its threads, unless that is of no use by then.
+	 * @param obsolete whether the command is of no use any more
+	 */
+	<T> CompletableFuture<T> ask(Function<LockStore, T> command, BooleanSupplier obsolete) {
+		return ask(command, obsolete, this.threads);
 	}
 
 	/**
@@ -94,7 +103,7 @@ final class QuorumNode {
 	 * answers of the store must not wait for one.
 	 */
 	<T> CompletableFuture<T> askAnyway(Function<LockStore, T> command) {
-		return ask(command, (task) -> {
+		return ask(command, () -> false, (task) -> {
 			try {
 				this.threads.execute(task);
 			}
@@ -132,13 +141,7 @@ final class QuorumNode {
 	}
 
 	private <T> @Nullable CompletableFuture<T> send(Function<QuorumCapable, @Nullable CompletableFuture<T>> command) {
-		CompletableFuture<T> sent;
-		try {
-			sent = command.apply((QuorumCapable) this.store);
-		}
-		catch (StoreException ex) {
-			sent = CompletableFuture.failedFuture(ex);
-		}
+		CompletableFuture<T> sent = command.apply((QuorumCapable) this.store);
 		if (sent == null) {
 			return null;
 		}
@@ -157,21 +160,29 @@ final class QuorumNode {
 	/**
 	 * A command is under way until it is answered, also while it waits for another.
 	 * @param command sends it
-	 * @return completes with its answer
+	 * @return completes with its answer, or with what the command throws
 	 */
 	<T> CompletableFuture<T> underWay(Supplier<CompletableFuture<T>> command) {
 		this.underWay.incrementAndGet();
-		return command.get().whenComplete((answer, failure) -> this.underWay.decrementAndGet());
+		CompletableFuture<T> answer;
+		try {
+			answer = command.get();
+		}
+		catch (Throwable ex) {
+			// the other nodes are asked all the same
+			answer = CompletableFuture.failedFuture(ex);
+		}
+		return answer.whenComplete((value, failure) -> this.underWay.decrementAndGet());
 	}
 
 	CompletableFuture<List<RenewResult>> renew(List<RenewCommand> leases) {
-		return ask((store) -> store.renew(leases), this.renewals);
+		return ask((store) -> store.renew(leases), () -> false, this.renewals);
 	}
 
-	private <T> CompletableFuture<T> ask(Function<LockStore, T> command, Executor executor) {
+	private <T> CompletableFuture<T> ask(Function<LockStore, T> command, BooleanSupplier obsolete, Executor executor) {
 		long asked = System.nanoTime();
 		try {
-			return CompletableFuture.supplyAsync(() -> run(command, asked), executor);
+			return CompletableFuture.supplyAsync(() -> run(command, obsolete, asked), executor);
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
 			// or no thread can be started
@@ -182,7 +193,10 @@ final class QuorumNode {
 	/**
 	 * Ask the store on this thread, unless the command has waited too long for it.
 	 */
-	private <T> T run(Function<LockStore, T> command, long asked) {
+	private <T> T run(Function<LockStore, T> command, BooleanSupplier obsolete, long asked) {
+		if (obsolete.getAsBoolean()) {
+			throw new StoreException(Effect.NONE, false, "The command was given up before it was sent", null);
+		}
 		if (System.nanoTime() - asked > this.settings.commandTimeout().toNanos()) {
 			throw notSent(null);
 		}
@@ -242,7 +256,7 @@ final class QuorumNode {
 		if (Round.unwrapped(failure) instanceof StoreQuarantinedException ex) {
 			return new Refused(ex.remaining(), null);
 		}
-		throw new CompletionException(failure);
+		throw (failure instanceof CompletionException ex) ? ex : new CompletionException(failure);
 	}
 
 	/**

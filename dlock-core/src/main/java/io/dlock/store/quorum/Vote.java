@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
-import io.dlock.store.StoreException;
-import io.dlock.store.StoreException.Effect;
 
 /**
  * The commands of a {@link Ballot} to one node. Each waits for the answer to the one
@@ -56,18 +54,20 @@ final class Vote {
 	 */
 	CompletableFuture<AcquireResult> acquire(AcquireCommand command, long leastToken) {
 		return then(() -> {
-			CompletableFuture<AcquireResult> answer = this.givenUp ? null : this.node.sendVote(command, leastToken);
-			if (answer != null) {
-				this.sent = true;
-			}
-			return sentOr(answer, () -> this.node.ask((store) -> {
-				if (this.givenUp) {
-					throw new StoreException(Effect.NONE, false, "The vote was given up before it was asked for", null);
-				}
+			CompletableFuture<AcquireResult> answer = this.givenUp ? null : sendVote(command, leastToken);
+			return (answer != null) ? answer : this.node.ask((store) -> {
 				this.sent = true;
 				return this.node.vote(command, leastToken);
-			}));
+			}, () -> this.givenUp);
 		});
+	}
+
+	private @Nullable CompletableFuture<AcquireResult> sendVote(AcquireCommand command, long leastToken) {
+		boolean before = this.sent;
+		this.sent = true;
+		CompletableFuture<AcquireResult> answer = this.node.sendVote(command, leastToken);
+		this.sent = before || answer != null;
+		return answer;
 	}
 
 	CompletableFuture<Boolean> raise(long token) {
@@ -83,10 +83,11 @@ final class Vote {
 
 	CompletableFuture<Boolean> release() {
 		this.givenUp = true;
-		CompletableFuture<Boolean> sending = then(() -> this.sent
-				? sentOr(this.node.sendRelease(this.key, this.owner),
-						() -> this.node.askAnyway((store) -> store.release(this.key, this.owner)))
-				: CompletableFuture.completedFuture(false));
+		CompletableFuture<Boolean> sending = then(() -> {
+			CompletableFuture<Boolean> answer = this.sent ? this.node.sendRelease(this.key, this.owner)
+					: CompletableFuture.completedFuture(false);
+			return (answer != null) ? answer : this.node.askAnyway((store) -> store.release(this.key, this.owner));
+		});
 		this.release = sending;
 		return sending;
 	}
@@ -108,17 +109,6 @@ final class Vote {
 		var unused = then(() -> this.node
 			.ask((store) -> held.getAsBoolean() && this.node.vote(command, token) instanceof Granted granted
 					&& (granted.token() >= token || this.node.raise(this.key, this.owner, token))));
-	}
-
-	/**
-	 * The answer to a command that was sent without a thread. A command that did not
-	 * reach the node is sent on a thread, which may wait for a connection.
-	 */
-	private static <T> CompletableFuture<T> sentOr(@Nullable CompletableFuture<T> answer,
-			Supplier<CompletableFuture<T>> otherwise) {
-		return (answer == null) ? otherwise.get()
-				: answer.exceptionallyCompose((failure) -> Quorum.isUnsent(Round.unwrapped(failure)) ? otherwise.get()
-						: CompletableFuture.failedFuture(failure));
 	}
 
 	/**

@@ -1,6 +1,9 @@
 package io.dlock.store.jdbc;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 
@@ -8,7 +11,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
+import io.dlock.store.AcquireResult.Refused;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.MailboxAddress;
@@ -70,6 +75,32 @@ abstract class AbstractMariaDbLockStoreTests extends AbstractServerLockStoreTest
 			assertThatExceptionOfType(StoreMisconfiguredException.class).isThrownBy(store::verify)
 				.withMessageContaining("sql_mode")
 				.withMessageContaining("sql_safe_updates");
+		}
+	}
+
+	/**
+	 * MariaDB writes the rows of an inner query to a file if they have a text without a
+	 * limit. The question for their number may do so as well.
+	 */
+	@Test
+	void locksNeedNoTemporaryFile() throws SQLException {
+		try (Connection connection = application().getConnection();
+				JdbcLockStore store = new JdbcLockStore(new SingleConnectionDataSource(connection, true),
+						settings().withPoolSize(0))) {
+			long start = temporaryFiles(connection);
+			long before = temporaryFiles(connection);
+			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
+			assertThat(store.acquire(new AcquireCommand(key(), "b", LEASE, "holder", ""))).isInstanceOf(Refused.class);
+			assertThat(store.release(key(), "a")).isTrue();
+			assertThat(temporaryFiles(connection) - before).isEqualTo(before - start);
+		}
+	}
+
+	private static long temporaryFiles(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet status = statement.executeQuery("SHOW SESSION STATUS LIKE 'Created_tmp_disk_tables'")) {
+			assertThat(status.next()).isTrue();
+			return status.getLong(2);
 		}
 	}
 

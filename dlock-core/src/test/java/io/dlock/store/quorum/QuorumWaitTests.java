@@ -43,10 +43,6 @@ class QuorumWaitTests extends AbstractQuorumTests {
 		assertThat(round.pending()).isPositive();
 	}
 
-	/**
-	 * The votes are split among three candidates. The interrupt comes while this one
-	 * gives its vote back.
-	 */
 	@Test
 	void threadThatWaitsDoesNotWakeUpForFewerAnswersThanDecide() {
 		CompletableFuture<Boolean> second = new CompletableFuture<>();
@@ -66,6 +62,10 @@ class QuorumWaitTests extends AbstractQuorumTests {
 		answering.join();
 	}
 
+	/**
+	 * The votes are split among three candidates. The interrupt comes while this one
+	 * gives its vote back.
+	 */
 	@Test
 	void interruptedThreadDoesNotAskForSplitVotesAgain() {
 		for (int node = 0; node < 4; node++) {

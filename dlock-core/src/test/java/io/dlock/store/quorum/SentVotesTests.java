@@ -14,6 +14,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -55,7 +56,11 @@ class SentVotesTests {
 
 	private boolean hangs;
 
+	private boolean disconnected;
+
 	private @Nullable StoreException failure;
+
+	private @Nullable RuntimeException refusal;
 
 	private LockStore sending(MemoryLockStore store) {
 		return (LockStore) Proxy.newProxyInstance(getClass().getClassLoader(),
@@ -79,10 +84,16 @@ class SentVotesTests {
 		}
 	}
 
-	private <T> CompletableFuture<T> send(Method method, Supplier<T> command) {
+	private <T> @Nullable CompletableFuture<T> send(Method method, Supplier<T> command) {
+		if (this.disconnected) {
+			return null;
+		}
 		this.sent.add(method.getName());
+		if (this.refusal != null) {
+			throw this.refusal;
+		}
 		if (this.failure != null) {
-			return CompletableFuture.failedFuture(this.failure);
+			return CompletableFuture.<T>failedFuture(this.failure).thenApply((answer) -> answer);
 		}
 		CompletableFuture<T> answer = new CompletableFuture<>();
 		this.answers.add(() -> answer.complete(command.get()));
@@ -136,16 +147,45 @@ class SentVotesTests {
 	}
 
 	@Test
-	void commandThatDidNotReachTheNodeIsSentOnAThread() {
+	void commandThatCannotBeSentNowIsSentOnAThread() {
 		Vote vote = vote(node(this.onThreads::add));
-		this.failure = new StoreException(Effect.NONE, false, "no connection", null);
+		this.disconnected = true;
 		CompletableFuture<AcquireResult> acquired = vote.acquire(COMMAND, 0);
 		runOnThreads();
 		assertThat(acquired).isCompletedWithValueMatching(Granted.class::isInstance);
 		CompletableFuture<Boolean> released = vote.release();
 		runOnThreads();
 		assertThat(released).isCompletedWithValue(true);
+		assertThat(this.sent).isEmpty();
+	}
+
+	@Test
+	void failureOfASentVoteIsThatOfTheStore() {
+		this.failure = new StoreException(Effect.NONE, true, "no permission", null);
+		Round<AcquireResult> round = new Round<>(List.of(vote(node(this.noThreads)).acquire(COMMAND, 0)), 1);
+		assertThat(round.await((answers) -> false, 0).answers()).singleElement()
+			.extracting(Round.Answer::failure)
+			.isSameAs(this.failure);
+	}
+
+	/**
+	 * It waited for the vote before it, of a node that hung.
+	 */
+	@Test
+	void voteThatIsGivenUpMeanwhileIsNeitherSentNorAFailureOfTheNode() {
+		QuorumNode node = node(this.onThreads::add);
+		Vote former = vote(node);
+		this.hangs = true;
+		var unused = former.acquire(COMMAND, 0);
+		Vote vote = new Vote(node, COMMAND.key(), COMMAND.owner(), former);
+		CompletableFuture<AcquireResult> acquired = vote.acquire(COMMAND, 0);
+		vote.revoke();
+		this.hangs = false;
+		answer();
+		runOnThreads();
+		assertThat(acquired).isCompletedExceptionally();
 		assertThat(this.sent).containsExactly("sendAcquire", "sendRelease");
+		assertThat(node.status()).matches(QuorumNodeStatus::answering).matches((status) -> status.failures() == 0);
 	}
 
 	/**
@@ -213,13 +253,14 @@ class SentVotesTests {
 		var unused = vote.acquire(COMMAND, 0);
 		vote.revoke();
 		node.close();
-		CompletableFuture<Void> closed = CompletableFuture.runAsync(() -> node.await(Patience.EVENTUALLY.toNanos()));
-		assertThat(closed).isNotDone();
-		answer();
+		Thread closing = new Thread(() -> node.await(Patience.EVENTUALLY.toNanos()));
+		closing.start();
+		Awaitility.await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+		this.answers.remove().run();
 		assertThat(this.sent).containsExactly("sendAcquire", "sendRelease");
-		assertThat(closed).as("the release is not answered").isNotDone();
+		assertThat(closing.isAlive()).as("the release is not answered").isTrue();
 		answer();
-		assertThat(closed).succeedsWithin(Patience.EVENTUALLY);
+		Awaitility.await().until(() -> !closing.isAlive());
 		assertThat(this.memory.find("key")).isEmpty();
 	}
 
@@ -250,9 +291,24 @@ class SentVotesTests {
 		QuorumNode node = node(this.noThreads);
 		Vote vote = vote(node);
 		assertThat(vote.acquire(COMMAND, 0)).isCompletedWithValueMatching(Granted.class::isInstance);
-		this.failure = new StoreException(Effect.NONE, false, "no connection", null);
+		this.disconnected = true;
 		assertThat(vote.release()).isCompletedExceptionally();
 		assertThat(this.memory.find("key")).as("the vote ends with its lease").isPresent();
+	}
+
+	/**
+	 * As for a lease that is longer than the quarantine of the node. The other nodes
+	 * would keep their votes.
+	 */
+	@Test
+	void nodeThatRefusesTheCommandHasAnAnswer() {
+		QuorumNode node = node(this.noThreads);
+		this.refusal = new IllegalArgumentException("too long");
+		assertThat(vote(node).acquire(COMMAND, 0)).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isSameAs(this.refusal);
+		node.await(Duration.ofHours(1).toNanos());
 	}
 
 	@Test

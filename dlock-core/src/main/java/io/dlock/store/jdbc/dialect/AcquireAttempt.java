@@ -3,10 +3,7 @@ package io.dlock.store.jdbc.dialect;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
-import org.jspecify.annotations.Nullable;
-
 import io.dlock.store.AcquireResult;
-import io.dlock.store.MailboxAddress;
 import io.dlock.store.StoredLock;
 import io.dlock.store.WaitingQueue;
 
@@ -33,14 +30,23 @@ sealed interface AcquireAttempt {
 	 *
 	 * @param remainingMicros the rest of the lease
 	 * @param owner the owner
-	 * @param waiting the queue
+	 * @param queueLength the length of the queue as text
+	 * @param queuePosition the position in that text of the entry that was asked for,
+	 * from 1, or 0
 	 * @param lock the lock, for people
 	 */
-	record Held(long remainingMicros, String owner, String waiting, StoredLock lock) implements AcquireAttempt {
+	record Held(long remainingMicros, String owner, int queueLength, int queuePosition,
+			StoredLock lock) implements AcquireAttempt {
 
-		boolean hasRoomFor(MailboxAddress mailbox) {
-			return this.waiting.length() < WaitingQueue.FULL
-					&& !this.waiting.contains(WaitingQueue.entry(mailbox, false));
+		/**
+		 * Whether the entry can join the queue.
+		 */
+		boolean hasRoom() {
+			return this.queueLength < WaitingQueue.FULL && !isQueued();
+		}
+
+		boolean isQueued() {
+			return this.queuePosition > 0;
 		}
 
 		boolean lasts() {
@@ -54,9 +60,10 @@ sealed interface AcquireAttempt {
 			return this.owner.isEmpty() || this.owner.startsWith(">") || this.owner.startsWith("~");
 		}
 
-		AcquireResult.Refused refusal(@Nullable MailboxAddress mailbox, boolean queueing) {
+		AcquireResult.Refused refusal(boolean queueing) {
 			return new AcquireResult.Refused(Duration.of(Math.max(0, this.remainingMicros), ChronoUnit.MICROS),
-					hasNoHolder() ? null : this.lock, new WaitingQueue(this.waiting).place(mailbox, false, queueing));
+					hasNoHolder() ? null : this.lock,
+					WaitingQueue.place(this.queuePosition - 1, this.queueLength, queueing));
 		}
 
 	}

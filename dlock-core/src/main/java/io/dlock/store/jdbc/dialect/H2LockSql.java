@@ -47,7 +47,8 @@ final class H2LockSql {
 			""";
 
 	private static final String HOLDER = """
-			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until) AS remaining_micros, waiting,
+			SELECT DATEDIFF('MICROSECOND', %2$s, lease_until) AS remaining_micros,
+			  CHAR_LENGTH(waiting) AS queue_length, LOCATE(?, waiting) AS queue_position,
 			""" + SHOWN + " FROM %1$s WHERE lock_key = ?";
 
 	private static final String RENEW = """

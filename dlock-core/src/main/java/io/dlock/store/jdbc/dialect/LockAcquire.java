@@ -110,7 +110,7 @@ public final class LockAcquire {
 	 */
 	private AcquireResult refusal() {
 		try {
-			return answer(this.dialect.holder(this.connection, this.key));
+			return answer(this.dialect.holder(this.connection, this.key, entry()));
 		}
 		catch (SQLException ex) {
 			return new AcquireResult.Failed(SqlErrors.translate("acquire", ex));
@@ -129,7 +129,7 @@ public final class LockAcquire {
 		if (held.owner().equals(LockRecord.MEMBERS)) {
 			return refusedByMembers(queueing);
 		}
-		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal(mailbox, this.command.queueing());
+		return (queueing && mailbox != null) ? queue(mailbox, held) : held.refusal(this.command.queueing());
 	}
 
 	/**
@@ -143,6 +143,10 @@ public final class LockAcquire {
 		catch (StoreCongestedException ex) {
 			return new AcquireResult.Refused(Duration.ZERO, null);
 		}
+	}
+
+	private String entry() {
+		return LockSqlParameters.entry(this.command.mailbox());
 	}
 
 	private boolean isOver() {
@@ -161,16 +165,17 @@ public final class LockAcquire {
 	private AcquireResult queue(MailboxAddress mailbox, AcquireAttempt.Held first) throws SQLException {
 		LockQueue queue = new LockQueue(this.dialect, this.connection);
 		AcquireAttempt.Held held = first;
-		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoomFor(mailbox); i++) {
+		for (int i = 0; i < QUEUE_ATTEMPTS && held.hasRoom(); i++) {
 			if (queue.join(this.key, mailbox)) {
-				return held.refusal(mailbox, false);
+				return held.refusal(false);
 			}
-			if (!(this.dialect.holder(this.connection, this.key) instanceof AcquireAttempt.Held now) || !now.lasts()) {
+			if (!(this.dialect.holder(this.connection, this.key, entry()) instanceof AcquireAttempt.Held now)
+					|| !now.lasts()) {
 				return new AcquireResult.Refused(Duration.ZERO, null);
 			}
 			held = now;
 		}
-		return held.refusal(mailbox, true);
+		return held.refusal(true);
 	}
 
 }

@@ -180,32 +180,37 @@ public abstract class LockDialect {
 	 * it and asks again, and need not know the holder before.
 	 */
 	final AcquireAttempt refused(Connection connection, String storageKey, AcquireCommand command) throws SQLException {
-		return (command.releasing() != null) ? AcquireAttempt.FREE : holder(connection, storageKey);
+		return (command.releasing() != null) ? AcquireAttempt.FREE
+				: holder(connection, storageKey, LockSqlParameters.entry(command.mailbox()));
 	}
 
 	/**
 	 * Look up the holder of a key.
+	 * @param located the text whose position in the queue is asked for
 	 * @return held, or free by now
 	 */
-	final AcquireAttempt holder(Connection connection, String storageKey) throws SQLException {
-		return holder(connection, storageKey, LockSqlParameters.NONE);
+	final AcquireAttempt holder(Connection connection, String storageKey, String located) throws SQLException {
+		return holder(connection, storageKey, located, LockSqlParameters.NONE);
 	}
 
 	/**
 	 * Look up whether an owner or another one holds a key.
+	 * @param located the text whose position in the queue is asked for
 	 * @return granted if it is this owner, held, or free by now
 	 */
-	final AcquireAttempt holder(Connection connection, String storageKey, String owner) throws SQLException {
+	final AcquireAttempt holder(Connection connection, String storageKey, String located, String owner)
+			throws SQLException {
 		try (PreparedStatement statement = prepare(connection, LockStatement.HOLDER)) {
-			statement.setString(1, storageKey);
+			statement.setString(1, located);
+			statement.setString(2, storageKey);
 			try (ResultSet row = statement.executeQuery()) {
 				if (!row.next()) {
 					return AcquireAttempt.FREE;
 				}
 				String current = row.getString("owner");
 				return owner.equals(current) ? new AcquireAttempt.Granted(row.getLong("token"))
-						: new AcquireAttempt.Held(row.getLong("remaining_micros"), current, row.getString("waiting"),
-								StoredLockRow.read(row));
+						: new AcquireAttempt.Held(row.getLong("remaining_micros"), current, row.getInt("queue_length"),
+								row.getInt("queue_position"), StoredLockRow.read(row));
 			}
 		}
 	}

@@ -55,15 +55,15 @@ public record LockQueue(LockDialect dialect, Connection connection) {
 			left = statement.executeUpdate() == 1;
 		}
 		String reservation = mailbox.reservationOwner();
-		if (this.dialect.release(this.connection, storageKey, reservation) || left
-				|| !(this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held)) {
+		if (this.dialect.release(this.connection, storageKey, reservation) || left || !(this.dialect
+			.holder(this.connection, storageKey, mailbox.value()) instanceof AcquireAttempt.Held held)) {
 			return true;
 		}
 		if (held.owner().equals(reservation)) {
 			this.dialect.release(this.connection, storageKey, reservation);
 			return true;
 		}
-		return !held.owner().equals(LockRecord.MEMBERS) && !held.waiting().contains(mailbox.value());
+		return !held.owner().equals(LockRecord.MEMBERS) && !held.isQueued();
 	}
 
 	/**

@@ -12,7 +12,8 @@ enum LockStatement {
 	ACQUIRE,
 
 	/**
-	 * Binds key; answers remaining µs, owner, holder, waiting, token.
+	 * Binds a text and key; answers remaining µs, owner, holder, token, the length of the
+	 * queue, and the position of the text in it, or 0.
 	 */
 	HOLDER,
 

@@ -61,8 +61,8 @@ public final class LockTableUpgrade {
 			execute(connection, "ALTER TABLE " + table + " " + dialect(connection, table).widenQueue());
 		}
 		catch (SQLException ex) {
-			logger.info("The column 'waiting' of the lock table '%s' was not widened (%s)".formatted(table,
-					ex.getMessage()));
+			logger.info("The column 'waiting' of the lock table '%s' was not widened within %d s (%s)".formatted(table,
+					TIMEOUT_SECONDS, ex.getMessage()));
 		}
 	}
 

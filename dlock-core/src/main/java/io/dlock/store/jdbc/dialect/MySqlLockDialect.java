@@ -138,7 +138,7 @@ final class MySqlLockDialect extends LockDialect {
 			statement.executeUpdate();
 		}
 		try {
-			return holder(connection, key, command.owner());
+			return holder(connection, key, LockSqlParameters.entry(command.mailbox()), command.owner());
 		}
 		catch (SQLException ex) {
 			// the lock may be taken, whatever the error says about the second statement
@@ -153,8 +153,8 @@ final class MySqlLockDialect extends LockDialect {
 	 */
 	@Override
 	public boolean renew(Connection connection, LeaseUpdate lease) throws SQLException {
-		return super.renew(connection, lease)
-				&& holder(connection, lease.key(), lease.owner()) instanceof AcquireAttempt.Granted;
+		return super.renew(connection, lease) && holder(connection, lease.key(), LockSqlParameters.NONE,
+				lease.owner()) instanceof AcquireAttempt.Granted;
 	}
 
 	@Override

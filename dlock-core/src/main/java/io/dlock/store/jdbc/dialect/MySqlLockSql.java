@@ -53,8 +53,13 @@ final class MySqlLockSql {
 			  TIMESTAMPDIFF(MICROSECOND, acquired_at, UTC_TIMESTAMP(6)) AS age_micros, owner
 			""";
 
+	/**
+	 * The rows of the inner query have no text without a limit: MariaDB would write them
+	 * to a file.
+	 */
 	private static final String HOLDER = ON_PRIMARY.formatted("""
-			SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until) AS remaining_micros, waiting,
+			SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), lease_until) AS remaining_micros,
+			  CHAR_LENGTH(waiting) AS queue_length, LOCATE(?, waiting) AS queue_position,
 			""" + SHOWN + " FROM %1$s WHERE lock_key = ?");
 
 	private static final String RENEW = """

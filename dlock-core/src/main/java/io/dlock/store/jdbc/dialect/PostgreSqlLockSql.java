@@ -71,8 +71,10 @@ final class PostgreSqlLockSql {
 	 */
 	private static final String HELD = "WITH held AS (SELECT * FROM %1$s WHERE lock_key = ?)\n";
 
-	private static final String HOLDER = HELD + """
-			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros, waiting,
+	private static final String HOLDER = """
+			WITH held AS (SELECT *, strpos(waiting, ?) AS queue_position FROM %1$s WHERE lock_key = ?)
+			SELECT (extract(epoch FROM lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
+			  char_length(waiting) AS queue_length, queue_position,
 			""" + SHOWN + " FROM held FOR UPDATE";
 
 	private static final String RENEW = """

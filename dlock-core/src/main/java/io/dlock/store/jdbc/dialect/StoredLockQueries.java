@@ -73,8 +73,9 @@ public record StoredLockQueries(LockDialect dialect, Connection connection, Dura
 				return true;
 			}
 		}
-		return this.dialect.holder(this.connection, storageKey) instanceof AcquireAttempt.Held held
-				&& held.owner().equals(LockRecord.MEMBERS) && members().forceRelease(storageKey, token);
+		return this.dialect.holder(this.connection, storageKey,
+				LockSqlParameters.NONE) instanceof AcquireAttempt.Held held && held.owner().equals(LockRecord.MEMBERS)
+				&& members().forceRelease(storageKey, token);
 	}
 
 	private List<StoredLock> locks(ResultSet row) throws SQLException {

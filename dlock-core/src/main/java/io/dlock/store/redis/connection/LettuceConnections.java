@@ -306,10 +306,7 @@ final class LettuceConnections extends RedisConnections {
 	@Override
 	boolean send(ScriptRun run, Consumer<Object> receiver) {
 		LettuceScriptConnection open = usable();
-		if (open != null) {
-			open.send(run, true, receiver);
-		}
-		return open != null;
+		return open != null && open.send(run, receiver);
 	}
 
 	@Override

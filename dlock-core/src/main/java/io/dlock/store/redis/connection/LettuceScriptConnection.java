@@ -77,22 +77,41 @@ final class LettuceScriptConnection implements ScriptConnection {
 
 	/**
 	 * Send a script, by its text if the server does not know it.
-	 * @param cached whether the server may know it
 	 * @param receiver takes the answer or an exception
+	 * @return {@code false} if it was not sent: the socket is closed some moments before
+	 * the connection says so
 	 */
-	@SuppressWarnings("FutureReturnValueIgnored") // failures are told by the callback
-	void send(ScriptRun run, boolean cached, Consumer<Object> receiver) {
-		AsyncCommand<byte[], byte[], ?> command = command(run, cached);
-		command.orTimeout(this.timeout, TimeUnit.NANOSECONDS);
-		command.whenComplete((answer, failure) -> {
-			if (cached && failure != null && RedisLockScript.isUnknown(failure)) {
-				send(run, false, receiver);
+	boolean send(ScriptRun run, Consumer<Object> receiver) {
+		AsyncCommand<byte[], byte[], ?> command = command(run, true);
+		dispatch(command);
+		if (command.isCompletedExceptionally()
+				&& RedisErrors.isRejected((RuntimeException) answerOrFailure(command, System.nanoTime()))) {
+			return false;
+		}
+		receive(command, (answer) -> {
+			if (RedisLockScript.isUnknown(answer)) {
+				AsyncCommand<byte[], byte[], ?> text = command(run, false);
+				dispatch(text);
+				receive(text, receiver);
 			}
 			else {
-				receiver.accept((failure != null) ? exception(failure) : answer);
+				receiver.accept(answer);
 			}
 		});
-		dispatch(command);
+		return true;
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // failures are told by the callback
+	private void receive(AsyncCommand<byte[], byte[], ?> command, Consumer<Object> receiver) {
+		command.orTimeout(this.timeout, TimeUnit.NANOSECONDS);
+		command.whenComplete((answer, failure) -> {
+			if (failure != null) {
+				receiver.accept(exception(failure));
+			}
+			else {
+				receiver.accept((answer != null) ? answer : RedisAnswers.missing());
+			}
+		});
 	}
 
 	private static RuntimeException exception(@Nullable Throwable failure) {

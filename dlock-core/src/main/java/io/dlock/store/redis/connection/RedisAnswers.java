@@ -26,9 +26,13 @@ public final class RedisAnswers {
 	 */
 	static <T> T required(@Nullable T answer) {
 		if (answer == null) {
-			throw new StoreException(Effect.UNKNOWN, false, "Redis gave no answer", null);
+			throw missing();
 		}
 		return answer;
+	}
+
+	static StoreException missing() {
+		return new StoreException(Effect.UNKNOWN, false, "Redis gave no answer", null);
 	}
 
 	public static long number(Object value) {

@@ -327,8 +327,9 @@ public abstract class RedisConnections implements AutoCloseable {
 		CompletableFuture<Object> result = new CompletableFuture<>();
 		boolean sent = send(run, (answer) -> {
 			if (answer instanceof RuntimeException failure) {
-				failed(failure);
+				// before a connection is opened again, for which no thread may be left
 				result.completeExceptionally(RedisErrors.translate(operation, failure));
+				failed(failure);
 			}
 			else {
 				answered();

@@ -4,8 +4,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -43,8 +46,13 @@ public final class KilledPermits {
 		.waitTime(Duration.ofMinutes(1))
 		.build();
 
+	private static final Duration HOLD = Duration.ofNanos(200_000);
+
+	/** Processes that are started one after another. */
+	private static final int STARTS = 1_000;
+
 	/** Behind the ends of the permits, one for each thread: the results. */
-	private static final int RESULTS = PROCESSES * THREADS;
+	private static final int RESULTS = STARTS * THREADS;
 
 	private static final int DONE = RESULTS;
 
@@ -70,11 +78,11 @@ public final class KilledPermits {
 		try (RedisServer server = RedisServer.start()) {
 			SharedLongs shared = new SharedLongs(file, RESULTS + 3);
 			long begin = System.nanoTime();
-			int kills = run(server, file, shared);
+			int processes = run(server, file, shared);
 			long seconds = Duration.ofNanos(System.nanoTime() - begin).toSeconds();
 			System.out.printf(
-					"%,d permits with a limit of %d in %d s, %d processes killed: the limit was reached %,d times and exceeded %,d times%n",
-					shared.get(DONE), LIMIT, seconds, kills, shared.get(FULL), shared.get(VIOLATIONS));
+					"%,d permits with a limit of %d in %d s, %d processes, all killed: the limit was reached %,d times and exceeded %,d times%n",
+					shared.get(DONE), LIMIT, seconds, processes, shared.get(FULL), shared.get(VIOLATIONS));
 			allAreFree(server);
 		}
 		finally {
@@ -82,25 +90,24 @@ public final class KilledPermits {
 		}
 	}
 
+	/**
+	 * The places of a killed process stay: its permits are taken until their leases end.
+	 */
 	private static int run(RedisServer server, Path file, SharedLongs shared) throws Exception {
 		List<Process> processes = new ArrayList<>();
-		for (int i = 0; i < PROCESSES; i++) {
-			processes.add(start(server, file, i));
+		int started = 0;
+		while (started < PROCESSES) {
+			processes.add(start(server, file, started++));
 		}
-		int kills = 0;
-		while (shared.get(DONE) < CYCLES) {
-			int victim = kills++ % PROCESSES;
+		while (shared.get(DONE) < CYCLES && started < STARTS) {
 			TimeUnit.NANOSECONDS.sleep(BETWEEN_KILLS.toNanos());
-			processes.get(victim).destroyForcibly().waitFor();
-			for (int thread = 0; thread < THREADS; thread++) {
-				shared.set(victim * THREADS + thread, 0);
-			}
-			processes.set(victim, start(server, file, victim));
+			processes.remove(0).destroyForcibly().waitFor();
+			processes.add(start(server, file, started++));
 		}
 		for (Process process : processes) {
 			process.destroyForcibly().waitFor();
 		}
-		return kills;
+		return started;
 	}
 
 	private static Process start(RedisServer server, Path file, int number) throws Exception {
@@ -116,8 +123,8 @@ public final class KilledPermits {
 			for (int i = 0; i < LIMIT; i++) {
 				registry.acquirePermit(REQUEST, LIMIT);
 			}
-			System.out.printf("all %d permits were free after %,d ms%n", LIMIT,
-					Duration.ofNanos(System.nanoTime() - begin).toMillis());
+			System.out.printf("all %d permits were free after %,d ms, a lease is %,d ms%n", LIMIT,
+					Duration.ofNanos(System.nanoTime() - begin).toMillis(), LEASE.toMillis());
 		}
 		factory.destroy();
 	}
@@ -145,16 +152,33 @@ public final class KilledPermits {
 	private static void hold(LeaseLockRegistry registry, SharedLongs shared, int place) {
 		try (LockHandle permit = registry.acquirePermit(REQUEST, LIMIT)) {
 			shared.set(place, System.nanoTime() + permit.remaining().toNanos());
-			int valid = 0;
-			long now = System.nanoTime();
-			for (int i = 0; i < RESULTS; i++) {
-				valid += (shared.get(i) > now) ? 1 : 0;
+			Map<Integer, Long> valid = valid(shared);
+			shared.add(FULL, (valid.size() == LIMIT) ? 1 : 0);
+			if (valid.size() > LIMIT) {
+				// permits that were released and granted meanwhile are no violation
+				valid.entrySet().retainAll(valid(shared).entrySet());
+				shared.add(VIOLATIONS, (valid.size() > LIMIT) ? 1 : 0);
 			}
-			shared.add(FULL, (valid == LIMIT) ? 1 : 0);
-			shared.add(VIOLATIONS, (valid > LIMIT) ? 1 : 0);
+			LockSupport.parkNanos(HOLD.toNanos());
 			shared.set(place, 0);
 		}
 		shared.add(DONE, 1);
+	}
+
+	/**
+	 * The ends of the permits that were valid at the end of the look at all of them.
+	 */
+	private static Map<Integer, Long> valid(SharedLongs shared) {
+		Map<Integer, Long> ends = new HashMap<>();
+		for (int i = 0; i < RESULTS; i++) {
+			long end = shared.get(i);
+			if (end != 0) {
+				ends.put(i, end);
+			}
+		}
+		long now = System.nanoTime();
+		ends.values().removeIf((end) -> end < now);
+		return ends;
 	}
 
 }

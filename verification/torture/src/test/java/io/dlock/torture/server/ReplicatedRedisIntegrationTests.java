@@ -23,16 +23,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(300)
 class ReplicatedRedisIntegrationTests {
 
-	private static final StoreUnderTest.Mode DURABLE = new StoreUnderTest.Mode(true, Optional.empty(), Map.of());
-
-	private static final StoreUnderTest.Mode FORGETFUL = new StoreUnderTest.Mode(false, Optional.empty(), Map.of());
-
 	private static final StoreUnderTest.Mode QUARANTINED = new StoreUnderTest.Mode(false,
 			Optional.of(new Quarantine(Duration.ofSeconds(2), Duration.ofSeconds(4))), Map.of());
 
 	@Test
 	void sentinelsSendClientsThroughTheProxy() throws IOException {
-		try (RedisSentinelStore store = RedisSentinelStore.start(DURABLE)) {
+		try (RedisSentinelStore store = RedisSentinelStore.start(StoresIntegrationTests.DURABLE)) {
 			assertThat(store.master(0)).isZero();
 			TcpProxy link = store.links().get(0);
 			assertThat(link.port()).isNotEqualTo(store.nodes().get(0).port());
@@ -48,7 +44,7 @@ class ReplicatedRedisIntegrationTests {
 	@ParameterizedTest
 	@EnumSource(names = { "REDIS_SENTINEL", "REDIS_CLUSTER" })
 	void replicaThatLagsTakesOverWithoutTheLatestWrites(StoreType type) throws IOException {
-		try (ReplicatedRedis store = (ReplicatedRedis) StoreUnderTest.start(type, FORGETFUL)) {
+		try (ReplicatedRedis store = (ReplicatedRedis) StoreUnderTest.start(type, StoresIntegrationTests.FORGETFUL)) {
 			int master = store.master(0);
 			assertThat(set(store, "before")).isEqualTo("OK");
 			assertThat(store.processes().admin(master).number("WAIT", "1", "0")).isOne();

@@ -21,9 +21,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 @Timeout(300)
 class StoresIntegrationTests {
 
-	private static final StoreUnderTest.Mode DURABLE = new StoreUnderTest.Mode(true, Optional.empty(), Map.of());
+	static final StoreUnderTest.Mode DURABLE = new StoreUnderTest.Mode(true, Optional.empty(), Map.of());
 
-	private static final StoreUnderTest.Mode FORGETFUL = new StoreUnderTest.Mode(false, Optional.empty(), Map.of());
+	static final StoreUnderTest.Mode FORGETFUL = new StoreUnderTest.Mode(false, Optional.empty(), Map.of());
 
 	@Test
 	void durableRedisRemembersAndForgetfulRedisForgets() throws IOException {
