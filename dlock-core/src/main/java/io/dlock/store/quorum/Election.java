@@ -196,7 +196,9 @@ final class Election {
 		for (int i = 0; i < this.ballot.votes().size(); i++) {
 			Round.Answer<AcquireResult> answer = round.answer(i);
 			AcquireResult vote = (answer != null) ? answer.value() : null;
-			if (!(vote instanceof Refused) && !(answer != null && Quorum.isUnsent(answer.failure()))) {
+			boolean unsent = answer != null && Quorum.isUnsent(answer.failure())
+					&& !this.ballot.votes().get(i).isFormerKept();
+			if (!(vote instanceof Refused) && !unsent) {
 				CompletableFuture<Boolean> release = this.ballot.votes().get(i).release();
 				sent.add(release);
 				if (vote instanceof Granted) {

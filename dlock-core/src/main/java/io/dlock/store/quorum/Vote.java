@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
+import io.dlock.store.StoreException;
+import io.dlock.store.StoreException.Effect;
 
 /**
  * The commands of a {@link Ballot} to one node. Each waits for the answer to the one
@@ -22,6 +24,11 @@ final class Vote {
 	private final String key;
 
 	private final String owner;
+
+	/** The vote that is given up before, if the node may still have it. */
+	private volatile @Nullable Vote former;
+
+	private final CompletableFuture<?> formerRelease;
 
 	/** The node may have voted. */
 	private volatile boolean sent;
@@ -45,15 +52,24 @@ final class Vote {
 		this.node = node;
 		this.key = key;
 		this.owner = owner;
-		this.last = (former != null) ? former.releaseAgain() : CompletableFuture.completedFuture(null);
+		Vote asked = (former != null && !former.sent) ? former.former : former;
+		this.former = asked;
+		this.formerRelease = (asked != null) ? asked.releaseAgain() : CompletableFuture.completedFuture(null);
+		this.last = this.formerRelease;
 	}
 
 	/**
 	 * Ask for the vote, unless it has been given up by then: commands may wait for a node
-	 * that hangs.
+	 * that hangs. A node that may still have the former vote would refuse this one, as if
+	 * another owner held the key.
 	 */
 	CompletableFuture<AcquireResult> acquire(AcquireCommand command, long leastToken) {
 		return then(() -> {
+			if (isFormerKept()) {
+				return CompletableFuture.failedFuture(new StoreException(Effect.NONE, false,
+						"The vote for an earlier attempt is not released yet", null));
+			}
+			this.former = null;
 			CompletableFuture<AcquireResult> answer = this.givenUp ? null : sendVote(command, leastToken);
 			return (answer != null) ? answer : this.node.ask((store) -> {
 				this.sent = true;
@@ -70,6 +86,13 @@ final class Vote {
 		return answer;
 	}
 
+	/**
+	 * Whether the node may still have the former vote.
+	 */
+	boolean isFormerKept() {
+		return this.formerRelease.isCompletedExceptionally();
+	}
+
 	CompletableFuture<Boolean> raise(long token) {
 		return then(() -> this.node.ask((store) -> this.node.raise(this.key, this.owner, token)));
 	}
@@ -84,8 +107,11 @@ final class Vote {
 	CompletableFuture<Boolean> release() {
 		this.givenUp = true;
 		CompletableFuture<Boolean> sending = then(() -> {
-			CompletableFuture<Boolean> answer = this.sent ? this.node.sendRelease(this.key, this.owner)
-					: CompletableFuture.completedFuture(false);
+			Vote kept = this.former;
+			if (!this.sent) {
+				return (kept != null) ? kept.releaseAgain() : CompletableFuture.completedFuture(false);
+			}
+			CompletableFuture<Boolean> answer = this.node.sendRelease(this.key, this.owner);
 			return (answer != null) ? answer : this.node.askAnyway((store) -> store.release(this.key, this.owner));
 		});
 		this.release = sending;

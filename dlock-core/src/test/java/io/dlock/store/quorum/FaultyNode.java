@@ -32,7 +32,7 @@ final class FaultyNode implements LockStore, QuorumCapable {
 	/** The behavior towards a command. */
 	enum Mode {
 
-		WORKS, IS_DOWN, LOSES_ANSWERS, BREAKS, IS_LATE
+		WORKS, IS_DOWN, FAILS_ONCE, LOSES_ANSWERS, BREAKS, IS_LATE
 
 	}
 
@@ -173,6 +173,10 @@ final class FaultyNode implements LockStore, QuorumCapable {
 		return switch (this.mode) {
 			case WORKS -> command.get();
 			case IS_DOWN -> throw new StoreException(Effect.NONE, this.refuses, "down", null);
+			case FAILS_ONCE -> {
+				this.mode = Mode.WORKS;
+				throw new StoreException(Effect.NONE, false, "failed", null);
+			}
 			case LOSES_ANSWERS -> {
 				var unused = command.get();
 				throw new StoreException(Effect.UNKNOWN, false, "lost", null);

@@ -230,6 +230,22 @@ class QuorumElectionTests extends AbstractQuorumTests {
 	/**
 	 * A request that is told that the lock is busy releases nothing.
 	 */
+	/**
+	 * Connections that break again and again: the votes of the first attempt are there,
+	 * and cannot be released when the second one begins.
+	 */
+	@Test
+	void ownVotesOfALostAttemptAreNoHolderAndAreReleasedLater() {
+		set(Mode.BREAKS, 0, 1, 2);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		pass(YOUNG);
+		for (int i = 0; i < 3; i++) {
+			set(Mode.FAILS_ONCE, 0, 1, 2);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		}
+		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
+	}
+
 	@Test
 	void refusedAttemptIsForgottenAlthoughANodeIsDown() {
 		set(Mode.LOSES_ANSWERS, 0);

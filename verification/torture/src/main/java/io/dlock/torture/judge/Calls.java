@@ -98,9 +98,8 @@ final class Calls {
 				Client client = attempt.client();
 				// another thread may ask the store for it, and have begun before
 				long since = attempt.invoked() - limits.commandTimeout() - limits.slack();
-				boolean slow = client.pauses().covered(since, attempt.returned()) > limits.commandTimeout()
-						/ HARMLESS_PAUSE_DIVISOR;
-				if (findings.isJudged(Invariant.I10, slow || client.disturbed(since, attempt.returned()))) {
+				if (findings.isJudged(Invariant.I10, stoodStill(run, client, since, attempt.returned())
+						|| client.disturbed(since, attempt.returned()) || isHeldUp(run, attempt, since))) {
 					failed(attempt, "failed without a reason after %.0f ms"
 						.formatted((attempt.returned() - attempt.invoked()) / 1e6), findings);
 				}
@@ -108,6 +107,22 @@ final class Calls {
 			default -> {
 			}
 		}
+	}
+
+	private static boolean stoodStill(Run run, Client client, long from, long to) {
+		return client.pauses().covered(from, to) > run.limits().commandTimeout() / HARMLESS_PAUSE_DIVISOR;
+	}
+
+	/**
+	 * On a quorum, a process that stands still in its call keeps its votes, and the
+	 * others may split the rest again and again.
+	 */
+	private static boolean isHeldUp(Run run, Attempt attempt, long since) {
+		return run.isQuorum() && run.attempts()
+			.stream()
+			.filter((other) -> other.key() == attempt.key() && !other.client().equals(attempt.client()))
+			.anyMatch((other) -> stoodStill(run, other.client(), Math.max(since, other.invoked()),
+					Math.min(attempt.returned(), (other.returned() != 0) ? other.returned() : Long.MAX_VALUE)));
 	}
 
 	/**

@@ -29,6 +29,13 @@ record Run(Limits limits, List<Client> clients, List<Attempt> attempts, List<His
 		List<Leftover> leftovers, Intervals machine) {
 
 	/**
+	 * Whether the store is a majority of several.
+	 */
+	boolean isQuorum() {
+		return "REDIS_QUORUM".equals(this.options.get("store"));
+	}
+
+	/**
 	 * The attempts on each key, ordered by their begin.
 	 */
 	Map<Integer, List<Attempt>> byKey() {

@@ -44,6 +44,19 @@ class CallsTests extends AbstractRunTests {
 		assertThat(this.run.broken().contains(Invariant.I10)).isEqualTo(broken);
 	}
 
+	/**
+	 * It may have votes that the others lack.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "REDIS_QUORUM, 140, 0, false", "REDIS_QUORUM, 110, 0, true", "REDIS_QUORUM, 140, 1, true",
+			"REDIS, 140, 0, true" })
+	void i10CallFailsWhileAnotherCandidateStandsStill(String store, long until, int key, boolean broken) {
+		this.run.store(store).fault(100, until, "F1", "client-1");
+		this.run.attempt(1, key, 90).then(300, Event.REFUSED);
+		this.run.attempt(0, 0, 100).then(200, Event.UNKNOWN);
+		assertThat(this.run.broken().contains(Invariant.I10)).isEqualTo(broken);
+	}
+
 	@Test
 	void i9CallTakesTooLong() {
 		this.run.fault(0, 50_000, "F5", "store");
