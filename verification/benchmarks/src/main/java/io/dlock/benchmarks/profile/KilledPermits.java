@@ -37,9 +37,9 @@ public final class KilledPermits {
 
 	private static final int THREADS = 4;
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = Duration.ofSeconds(4);
 
-	private static final Duration BETWEEN_KILLS = Duration.ofSeconds(5);
+	private static final Duration BETWEEN_KILLS = Duration.ofSeconds(10);
 
 	private static final LockRequest REQUEST = LockRequest.builder("limited")
 		.lease(LEASE)
