@@ -131,7 +131,10 @@ public final class FairWaiters {
 		ServerAddress address = new ServerAddress(Backend.REDIS, arguments[0], Integer.parseInt(arguments[1]));
 		SharedLongs shared = new SharedLongs(Path.of(arguments[2]), WAITING + 2);
 		LeaseLockRegistry registry = registry(address.connectionFactory());
-		LockRequest own = LockRequest.builder("fair " + arguments[3]).fair(true).build();
+		LockRequest own = LockRequest.builder("fair " + arguments[3])
+			.fair(true)
+			.waitTime(Duration.ofMinutes(1))
+			.build();
 		for (int i = 0; i < WARM_UP; i++) {
 			registry.acquire(own).close();
 		}
