@@ -47,6 +47,8 @@ abstract class ContractPart {
 	/** Longer than a contender is overtaken, also on a busy machine. */
 	private static final Duration STARVED = LEASE.multipliedBy(4);
 
+	private static final int FEW = 3;
+
 	/** More than any store of dlock queues. */
 	private static final int MANY = 11_000;
 
@@ -183,12 +185,15 @@ abstract class ContractPart {
 	 * @param join joins the queue with an address
 	 * @return the addresses that are queued, in their order
 	 */
-	static List<MailboxAddress> fillQueue(Function<MailboxAddress, AcquireResult> join) {
+	final List<MailboxAddress> fillQueue(Function<MailboxAddress, AcquireResult> join) throws Exception {
 		List<MailboxAddress> queued = new ArrayList<>();
 		MailboxAddress next = MailboxAddress.create(LONG);
 		for (int place = place(join, next); place >= 0; place = place(join, next)) {
 			assertThat(place).as("each has a place of its own").isEqualTo(queued.size());
 			queued.add(next);
+			if (queued.size() == FEW) {
+				queued.addAll(contract().queueMore(queued));
+			}
 			assumeTrue(queued.size() < MANY, "The queue is longer");
 			next = MailboxAddress.create(LONG);
 		}

@@ -2,6 +2,7 @@ package io.dlock.store.test;
 
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import io.dlock.store.LockStore;
+import io.dlock.store.MailboxAddress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -86,6 +88,18 @@ public abstract class LockStoreContract {
 	 * @throws Exception if that fails
 	 */
 	protected abstract void setLastToken(long token) throws Exception;
+
+	/**
+	 * Queue many more exclusive requests for {@link #key()} at once, behind the back of
+	 * the store. Override this if the queue has many places and each request that joins
+	 * it takes long.
+	 * @param queued the addresses that are queued, in their order
+	 * @return the addresses that are queued behind them, by default none
+	 * @throws Exception if that fails
+	 */
+	protected List<MailboxAddress> queueMore(List<MailboxAddress> queued) throws Exception {
+		return List.of();
+	}
 
 	/**
 	 * The optional features of the store.

@@ -334,7 +334,7 @@ abstract class MemberQueueContract extends MemberPart {
 	}
 
 	@Test
-	void requestThatFindsTheQueueBehindMembersFullIsToldThatItHasNoPlace() {
+	void requestThatFindsTheQueueBehindMembersFullIsToldThatItHasNoPlace() throws Exception {
 		granted(share("+a", Duration.ofHours(1)));
 		List<MailboxAddress> queued = fillQueue((mailbox) -> ask("x", mailbox));
 		assertThat(refused(ask("x", queued.get(1))).place()).isOne();

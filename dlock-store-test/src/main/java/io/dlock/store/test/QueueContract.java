@@ -339,7 +339,7 @@ abstract class QueueContract extends ContractPart {
 	 * A process that believes to be in the queue polls as slowly as its place says.
 	 */
 	@Test
-	void requestThatFindsTheQueueFullIsToldThatItHasNoPlace() {
+	void requestThatFindsTheQueueFullIsToldThatItHasNoPlace() throws Exception {
 		granted(acquire("a", Duration.ofHours(1)));
 		List<MailboxAddress> queued = fillQueue((mailbox) -> ask("b", mailbox));
 		assertThat(refused(ask("b", queued.get(1))).place()).isOne();

@@ -138,19 +138,19 @@ public final class FairWaiters {
 		for (int i = 0; i < WARM_UP; i++) {
 			registry.acquire(own).close();
 		}
+		shared.add(READY, 1);
+		while (shared.get(BEGIN) == 0) {
+			TimeUnit.MILLISECONDS.sleep(1);
+		}
 		for (int number = Integer.parseInt(arguments[3]); number < WAITING; number += PROCESSES) {
 			int place = number;
-			new Thread(() -> await(registry, shared, place)).start();
+			long begin = shared.get(BEGIN) + STEP.multipliedBy(place).toNanos();
+			new Thread(() -> await(registry, shared, place, begin)).start();
 		}
-		shared.add(READY, 1);
 	}
 
-	private static void await(LeaseLockRegistry registry, SharedLongs shared, int place) {
+	private static void await(LeaseLockRegistry registry, SharedLongs shared, int place, long begin) {
 		try {
-			while (shared.get(BEGIN) == 0) {
-				TimeUnit.MILLISECONDS.sleep(1);
-			}
-			long begin = shared.get(BEGIN) + STEP.multipliedBy(place).toNanos();
 			TimeUnit.NANOSECONDS.sleep(begin - System.nanoTime());
 		}
 		catch (InterruptedException ex) {

@@ -147,8 +147,8 @@ class StoresIntegrationTests {
 		assertThat(store.figures())
 			.isEqualTo(Map.of("rows", 0L, "locks", 0L, "connections", 0L, "connections-in-use", 0L));
 		store.execute(
-				"INSERT INTO dlock_lock (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason) "
-						+ "VALUES ('k', 'o', 1, " + later + ", " + later + ", 0, 'h', 'r')");
+				"INSERT INTO dlock_lock (lock_key, owner, token, acquired_at, lease_until, renewals, holder, reason, waiting) "
+						+ "VALUES ('k', 'o', 1, " + later + ", " + later + ", 0, 'h', 'r', '')");
 		store.nodes().get(0).kill();
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(store::figures);
 		store.nodes().get(0).restart();
