@@ -44,6 +44,8 @@ final class Election {
 
 	private boolean revoked;
 
+	private boolean leavesVotes;
+
 	private CompletableFuture<?> revocation = CompletableFuture.completedFuture(null);
 
 	/**
@@ -196,7 +198,7 @@ final class Election {
 		for (int i = 0; i < this.ballot.votes().size(); i++) {
 			Round.Answer<AcquireResult> answer = round.answer(i);
 			AcquireResult vote = (answer != null) ? answer.value() : null;
-			boolean unsent = answer != null && Quorum.isUnsent(answer.failure())
+			boolean unsent = answer != null && Quorum.hadNoEffect(answer.failure())
 					&& !this.ballot.votes().get(i).isFormerKept();
 			if (!(vote instanceof Refused) && !unsent) {
 				CompletableFuture<Boolean> release = this.ballot.votes().get(i).release();
@@ -209,6 +211,15 @@ final class Election {
 		this.revocation = CompletableFuture.allOf(sent.toArray(CompletableFuture<?>[]::new));
 		Round<Boolean> released = new Round<>(awaited, awaited.size()).await((answers) -> false, remainingNanos());
 		this.revoked = round.unknown() == 0 && released.unknown() == 0;
+		this.leavesVotes = released.unknown() > 0 || this.ballot.votes().stream().anyMatch(Vote::hasFormer);
+	}
+
+	/**
+	 * Whether nodes have votes of this attempt, or may have some of an earlier one, that
+	 * are not released. Those of nodes without an answer are not counted.
+	 */
+	boolean leavesVotes() {
+		return this.leavesVotes;
 	}
 
 	/**

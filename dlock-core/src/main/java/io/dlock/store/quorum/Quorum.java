@@ -174,7 +174,7 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	/**
 	 * Whether a command that failed has had no effect.
 	 */
-	static boolean isUnsent(@Nullable Throwable failure) {
+	static boolean hadNoEffect(@Nullable Throwable failure) {
 		return failure instanceof StoreException ex && ex.effect() == Effect.NONE;
 	}
 
@@ -195,7 +195,7 @@ record Quorum(List<QuorumNode> nodes, QuorumSettings settings, LongSupplier nano
 	}
 
 	/**
-	 * The lock whose token a majority of the nodes knows.
+	 * The lock whose token so many nodes know that it has won.
 	 * @param locks the locks of one key on different nodes
 	 * @param unknown the number of nodes that may know the same one
 	 * @return the lock that most nodes know, or {@code null} if they are too few

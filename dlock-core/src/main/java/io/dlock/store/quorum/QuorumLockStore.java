@@ -37,11 +37,11 @@ import io.dlock.store.StoreMisconfiguredException;
 import io.dlock.store.StoredLock;
 
 /**
- * Locks by the majority of several independent stores, as in Redlock: a lock is held
- * while more than half of the nodes say so. Locks stay exclusive and available while
- * fewer than half of the nodes are down, hang or have lost all their data. A node whose
- * clock jumps forward forgets a lock too early: {@link QuorumSettings#wrongClocks()} says
- * how many may do that.
+ * Locks by the votes of several independent stores, as in Redlock: a lock is held while
+ * more than half of the nodes say so, or more if clocks may be wrong. Locks stay
+ * exclusive and available while fewer than half of the nodes are down, hang or have lost
+ * all their data. A node whose clock jumps forward forgets a lock too early:
+ * {@link QuorumSettings#wrongClocks()} says how many may do that.
  * <p>
  * The nodes must not share data: no replicas of each other, no two addresses of one
  * server. A node must not forget a lock that it has granted and then grant it again: a
@@ -127,11 +127,16 @@ public final class QuorumLockStore implements LockStore {
 			}
 			other = null;
 			long now = System.nanoTime();
-			if (now - lastAttempt >= 0 || Thread.currentThread().isInterrupted()) {
-				throw new StoreCongestedException("The votes for lock '%s' were split among candidates again and again"
-					.formatted(StorageKey.of(command.key())), null);
+			long left = lastAttempt - now;
+			if (left > 0) {
+				LockSupport.parkNanos(this, backOff.next(now - begin, left));
 			}
-			LockSupport.parkNanos(this, backOff.next(now - begin, lastAttempt - now));
+			if (left <= 0 || Thread.currentThread().isInterrupted()) {
+				throw new StoreCongestedException(this.ballots.containsKey(owner) ? Effect.UNKNOWN : Effect.NONE,
+						"The votes for lock '%s' were split among candidates again and again"
+							.formatted(StorageKey.of(command.key())),
+						null);
+			}
 		}
 	}
 
@@ -143,30 +148,31 @@ public final class QuorumLockStore implements LockStore {
 				: new Ballot(command, this.numbers.incrementAndGet(), this.quorum.nodes(), known);
 		this.ballots.put(owner, ballot);
 		Election election = new Election(this.quorum, ballot, command, deadline);
-		boolean forgotten = true;
+		boolean granted = false;
+		boolean unknown = false;
 		try {
 			AcquireResult result = election.hold(other);
-			forgotten = !(result instanceof Granted);
+			granted = result instanceof Granted;
 			return result;
 		}
 		catch (StoreException ex) {
-			if (ex.effect() == Effect.UNKNOWN) {
-				forgotten = false;
-				lost(owner, ballot, election.revocation(), command.lease());
-			}
+			unknown = ex.effect() == Effect.UNKNOWN;
 			throw ex;
 		}
 		finally {
-			if (forgotten) {
+			if (unknown || election.leavesVotes()) {
+				lost(owner, ballot, election.revocation(), command.lease());
+			}
+			else if (!granted) {
 				this.ballots.remove(owner, ballot);
 			}
 		}
 	}
 
 	/**
-	 * Keep a ballot whose outcome is unknown until its votes are released: they would be
-	 * in the way of others, and of the next attempt of the owner, which releases them
-	 * again. A caller that gives up releases it as well.
+	 * Keep a ballot until its votes are released: they would be in the way of others, and
+	 * of the next attempt of the owner, which releases them again. A caller that gives up
+	 * releases it as well.
 	 */
 	private void lost(Owner owner, Ballot ballot, CompletableFuture<?> revocation, Duration lease) {
 		ballot.lost(this.quorum.now() + this.quorum.timeoutNanos() + lease.toNanos());

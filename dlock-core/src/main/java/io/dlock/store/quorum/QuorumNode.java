@@ -34,8 +34,8 @@ import io.dlock.store.StoreQuarantinedException;
 final class QuorumNode {
 
 	/**
-	 * A server that hangs executes what was sent to it when it goes on. Then the votes
-	 * are those of attempts that are over, so that they are few.
+	 * The votes that a store is asked for without a thread. A server that hangs executes
+	 * them all when it goes on, when their attempts are over.
 	 */
 	private static final int SENT_AT_ONCE = 128;
 
@@ -55,6 +55,9 @@ final class QuorumNode {
 
 	/** The commands that are not yet answered, also those that wait for others. */
 	private final AtomicInteger underWay = new AtomicInteger();
+
+	/** The votes that were sent without a thread and are not yet answered. */
+	private final AtomicInteger sentVotes = new AtomicInteger();
 
 	private volatile boolean answering = true;
 
@@ -123,13 +126,18 @@ final class QuorumNode {
 	 * that now
 	 */
 	@Nullable CompletableFuture<AcquireResult> sendVote(AcquireCommand command, long leastToken) {
-		if (!this.answering || this.closing || this.underWay.get() > SENT_AT_ONCE) {
+		if (!this.answering || this.closing || this.sentVotes.get() >= SENT_AT_ONCE) {
 			return null;
 		}
-		return send((store) -> {
-			CompletableFuture<AcquireResult> sent = store.sendAcquire(command, leastToken);
-			return (sent != null) ? sent.exceptionally(QuorumNode::refusal) : null;
+		CompletableFuture<AcquireResult> sent = send((store) -> {
+			CompletableFuture<AcquireResult> answer = store.sendAcquire(command, leastToken);
+			return (answer != null) ? answer.exceptionally(QuorumNode::refusal) : null;
 		});
+		if (sent == null) {
+			return null;
+		}
+		this.sentVotes.incrementAndGet();
+		return sent.whenComplete((answer, failure) -> this.sentVotes.decrementAndGet());
 	}
 
 	/**

@@ -69,21 +69,27 @@ final class Vote {
 				return CompletableFuture.failedFuture(new StoreException(Effect.NONE, false,
 						"The vote for an earlier attempt is not released yet", null));
 			}
+			boolean before = this.sent;
+			this.sent = true;
 			this.former = null;
-			CompletableFuture<AcquireResult> answer = this.givenUp ? null : sendVote(command, leastToken);
-			return (answer != null) ? answer : this.node.ask((store) -> {
-				this.sent = true;
-				return this.node.vote(command, leastToken);
-			}, () -> this.givenUp);
+			CompletableFuture<AcquireResult> answer = this.givenUp ? null : this.node.sendVote(command, leastToken);
+			if (answer != null) {
+				return answer;
+			}
+			this.sent = before;
+			return this.node.ask((store) -> this.node.vote(command, leastToken), () -> !mayBeSent(before));
 		});
 	}
 
-	private @Nullable CompletableFuture<AcquireResult> sendVote(AcquireCommand command, long leastToken) {
-		boolean before = this.sent;
+	/**
+	 * Whether the vote has not been given up. The vote that follows gives up this one
+	 * before it reads whether it was sent.
+	 */
+	private boolean mayBeSent(boolean before) {
 		this.sent = true;
-		CompletableFuture<AcquireResult> answer = this.node.sendVote(command, leastToken);
-		this.sent = before || answer != null;
-		return answer;
+		boolean givenUp = this.givenUp;
+		this.sent = before || !givenUp;
+		return !givenUp;
 	}
 
 	/**
@@ -91,6 +97,13 @@ final class Vote {
 	 */
 	boolean isFormerKept() {
 		return this.formerRelease.isCompletedExceptionally();
+	}
+
+	/**
+	 * Whether the former vote is not known to be released.
+	 */
+	boolean hasFormer() {
+		return this.former != null;
 	}
 
 	CompletableFuture<Boolean> raise(long token) {

@@ -228,9 +228,6 @@ class QuorumElectionTests extends AbstractQuorumTests {
 	}
 
 	/**
-	 * A request that is told that the lock is busy releases nothing.
-	 */
-	/**
 	 * Connections that break again and again: the votes of the first attempt are there,
 	 * and cannot be released when the second one begins.
 	 */
@@ -246,6 +243,52 @@ class QuorumElectionTests extends AbstractQuorumTests {
 		assertThat(acquire(this.store, "a")).isInstanceOf(Granted.class);
 	}
 
+	/**
+	 * The request does not know that it has votes of an earlier attempt.
+	 */
+	@Test
+	void votesThatOutliveARefusedAttemptAreReleasedWithTheRequest() {
+		set(Mode.BREAKS, 0, 1);
+		set(Mode.IS_DOWN, 2, 3, 4);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(this.store, "a"));
+		set(Mode.WORKS, 2, 3, 4);
+		assertThat(acquire(store(SETTINGS), "b")).isInstanceOf(Granted.class);
+		pass(YOUNG);
+		set(Mode.IS_DOWN, 0, 1);
+		assertThat(acquire(this.store, "a")).isInstanceOf(Refused.class);
+		set(Mode.WORKS, 0, 1);
+		assertThat(this.nodes.get(0).find("key")).isPresent();
+		this.store.release("key", "a");
+		assertThat(this.nodes.get(0).find("key")).isEmpty();
+		assertThat(this.nodes.get(1).find("key")).isEmpty();
+		assertThat(this.store.ballots()).isZero();
+	}
+
+	/**
+	 * The connection breaks after the vote, and the release fails.
+	 */
+	@Test
+	void voteOfASplitAttemptThatIsNotReleasedIsNoHolder() {
+		List<FaultyNode> three = FaultyNode.list(3, this.time::get, Duration.ZERO);
+		three.get(1).acquire(command("other"));
+		AtomicInteger asked = new AtomicInteger();
+		QuorumLockStore store = candidate(three, (node) -> {
+			if (node == 0 && asked.incrementAndGet() == 2) {
+				three.get(0).set(Mode.IS_DOWN);
+			}
+			return node < 2;
+		});
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> acquire(store, "a"))
+			.satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+		three.get(0).set(Mode.WORKS);
+		three.get(1).release("key", "other");
+		pass(YOUNG);
+		assertThat(acquire(store, "a")).isInstanceOf(Granted.class);
+	}
+
+	/**
+	 * A request that is told that the lock is busy releases nothing.
+	 */
 	@Test
 	void refusedAttemptIsForgottenAlthoughANodeIsDown() {
 		set(Mode.LOSES_ANSWERS, 0);

@@ -223,10 +223,9 @@ class SentVotesTests {
 		assertThat(this.onThreads).hasSize(1000 - this.sent.size());
 		this.hangs = false;
 		answer();
-		runOnThreads();
 		this.sent.clear();
 		var unused = vote(node).acquire(COMMAND, 0);
-		assertThat(this.sent).hasSize(1);
+		assertThat(this.sent).as("the node answers, although others wait for its threads").hasSize(1);
 	}
 
 	@Test
