@@ -27,6 +27,7 @@ import io.dlock.store.MailboxAddress;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreCongestedException;
 import io.dlock.store.StoreInspection;
+import io.dlock.store.WaitingQueue;
 import io.dlock.store.StoredLock;
 import io.dlock.store.test.LockStoreContract.Feature;
 
@@ -192,13 +193,29 @@ abstract class ContractPart {
 			assertThat(place).as("each has a place of its own").isEqualTo(queued.size());
 			queued.add(next);
 			if (queued.size() == FEW) {
-				queued.addAll(contract().queueMore(queued));
+				queued.addAll(queueMore(queued));
 			}
 			assumeTrue(queued.size() < MANY, "The queue is longer");
 			next = MailboxAddress.create(LONG);
 		}
 		assumeTrue(!queued.isEmpty(), "The store tells no place");
 		return queued;
+	}
+
+	/**
+	 * Leave only a few places, if the store lets the queue be replaced.
+	 * @return the addresses that are queued behind the others
+	 */
+	private List<MailboxAddress> queueMore(List<MailboxAddress> queued) throws Exception {
+		List<MailboxAddress> more = new ArrayList<>();
+		StringBuilder text = new StringBuilder();
+		queued.forEach((mailbox) -> text.append(WaitingQueue.entry(mailbox, false)));
+		int left = FEW * WaitingQueue.entry(queued.get(0), false).length();
+		while (text.length() < WaitingQueue.FULL - left) {
+			more.add(MailboxAddress.create(LONG));
+			text.append(WaitingQueue.entry(more.get(more.size() - 1), false));
+		}
+		return contract().replaceQueue(new WaitingQueue(text.toString())) ? more : List.of();
 	}
 
 	private static int place(Function<MailboxAddress, AcquireResult> join, MailboxAddress mailbox) {

@@ -2,7 +2,6 @@ package io.dlock.store.test;
 
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
@@ -14,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import io.dlock.store.LockStore;
-import io.dlock.store.MailboxAddress;
+import io.dlock.store.WaitingQueue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -90,15 +89,15 @@ public abstract class LockStoreContract {
 	protected abstract void setLastToken(long token) throws Exception;
 
 	/**
-	 * Queue many more exclusive requests for {@link #key()} at once, behind the back of
-	 * the store. Override this if the queue has many places and each request that joins
+	 * Replace the queue of {@link #key()} behind the back of the store. Override this if
+	 * the store has places for a full {@link WaitingQueue}, and each request that joins
 	 * it takes long.
-	 * @param queued the addresses that are queued, in their order
-	 * @return the addresses that are queued behind them, by default none
+	 * @param queue the queue
+	 * @return whether it is replaced, by default not
 	 * @throws Exception if that fails
 	 */
-	protected List<MailboxAddress> queueMore(List<MailboxAddress> queued) throws Exception {
-		return List.of();
+	protected boolean replaceQueue(WaitingQueue queue) throws Exception {
+		return false;
 	}
 
 	/**

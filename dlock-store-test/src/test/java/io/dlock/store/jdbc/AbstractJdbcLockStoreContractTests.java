@@ -1,16 +1,10 @@
 package io.dlock.store.jdbc;
 
-import java.time.Duration;
-import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.dlock.store.LockStore;
-import io.dlock.store.MailboxAddress;
 import io.dlock.store.WaitingQueue;
 import io.dlock.store.test.LockStoreContract;
 import io.dlock.test.Patience;
@@ -78,22 +72,12 @@ abstract class AbstractJdbcLockStoreContractTests extends LockStoreContract {
 			.update();
 	}
 
-	/**
-	 * Each request that joins the queue writes it anew.
-	 */
 	@Override
-	protected List<MailboxAddress> queueMore(List<MailboxAddress> queued) {
-		List<MailboxAddress> more = Stream.generate(() -> MailboxAddress.create(Duration.ofSeconds(9)))
-			.limit(9_990)
-			.toList();
-		String waiting = Stream.concat(queued.stream(), more.stream())
-			.map((mailbox) -> WaitingQueue.entry(mailbox, false))
-			.collect(Collectors.joining());
-		JdbcClient.create(application)
+	protected boolean replaceQueue(WaitingQueue queue) {
+		return JdbcClient.create(application)
 			.sql("UPDATE dlock_lock SET waiting = ? WHERE lock_key = ?")
-			.params(waiting, key())
-			.update();
-		return more;
+			.params(queue.text(), key())
+			.update() == 1;
 	}
 
 }

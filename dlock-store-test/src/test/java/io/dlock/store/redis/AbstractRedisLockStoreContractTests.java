@@ -11,6 +11,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.dlock.store.LockStore;
+import io.dlock.store.WaitingQueue;
 import io.dlock.store.test.LockStoreContract;
 import io.dlock.test.LettuceFactories;
 import io.dlock.test.Patience;
@@ -57,6 +58,13 @@ abstract class AbstractRedisLockStoreContractTests extends LockStoreContract {
 	protected void setLastToken(long token) {
 		onServer((connection) -> connection.stringCommands()
 			.set(RedisKeys.of("dlock", key()).fence(), Long.toString(token).getBytes()));
+	}
+
+	@Override
+	protected boolean replaceQueue(WaitingQueue queue) {
+		onServer((connection) -> connection.hashCommands()
+			.hSet(RedisKeys.of("dlock", key()).lock(), "waiting".getBytes(), queue.text().getBytes()));
+		return true;
 	}
 
 	final void onServer(Consumer<RedisConnection> command) {
