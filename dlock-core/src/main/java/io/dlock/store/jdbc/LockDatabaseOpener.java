@@ -241,6 +241,7 @@ final class LockDatabaseOpener implements AutoCloseable {
 										: metaData.getDatabaseProductName() + " does not notify its clients."),
 						"Remove the setting, or set it to 'poll'.", null);
 			}
+			dialect.verifyQueue(connection, this.settings.table());
 			return new LockDatabase(dialect, dataSource, slots,
 					withoutCredentials(metaData.getURL()) + ", table " + this.settings.table());
 		}

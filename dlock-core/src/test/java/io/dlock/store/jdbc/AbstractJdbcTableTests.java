@@ -8,11 +8,13 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 
@@ -112,28 +114,51 @@ abstract class AbstractJdbcTableTests extends AbstractJdbcStoreTests {
 	@Test
 	void tableOfAnEarlierVersionIsRefusedWithItsRemedyAndUpgraded() throws SQLException {
 		String table = "dlock_with_a_short_queue";
+		AcquireCommand command = new AcquireCommand(key(), "a", LEASE, "holder", "");
 		execute("DROP TABLE IF EXISTS " + table);
 		execute(script(table).replaceAll("(waiting +)(\\w+)(\\(\\d+\\))?", "$1VARCHAR(4096)"));
 		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable(table))) {
+			for (ThrowingCallable use : List.<ThrowingCallable>of(store::verify, () -> store.acquire(command))) {
+				StoreMisconfiguredException refusal = catchThrowableOfType(StoreMisconfiguredException.class, use);
+				assertThat(refusal).hasMessageContaining("The column waiting of the lock table '%s' has room for 4096",
+						table);
+				assertThat(refusal.action()).containsPattern("or ALTER TABLE " + table + " \\w+ COLUMN waiting");
+			}
+			upgrade(table);
+			upgrade(table);
+			granted(store.acquire(command));
+			store.verify();
+		}
+	}
+
+	/**
+	 * As often as the driver needs to prepare the statement.
+	 */
+	@Test
+	void tableIsWidenedUnderAnInstanceThatRuns() throws SQLException {
+		String table = "dlock_that_is_widened";
+		execute("DROP TABLE IF EXISTS " + table);
+		execute(script(table));
+		try (JdbcLockStore store = new JdbcLockStore(application(), settings().withTable(table))) {
+			store.verify();
+			execute("DROP TABLE " + table);
+			execute(script(table).replaceAll("(waiting +)(\\w+)(\\(\\d+\\))?", "$1VARCHAR(4096)"));
 			granted(store.acquire(new AcquireCommand(key(), "a", LEASE, "holder", "")));
-			StoreMisconfiguredException refusal = catchThrowableOfType(StoreMisconfiguredException.class,
-					store::verify);
-			assertThat(refusal).hasMessageContaining("The column waiting of the lock table '%s' has room for 4096",
-					table);
-			assertThat(refusal.action()).containsPattern("or ALTER TABLE " + table + " \\w+ COLUMN waiting");
 			AcquireCommand next = new AcquireCommand(key(), "b", LEASE, "holder", "");
 			for (int i = 0; i < 10; i++) {
-				assertThat(store.acquire(next)).as("as often as the driver needs to prepare it")
-					.isInstanceOf(Refused.class);
+				assertThat(store.acquire(next)).isInstanceOf(Refused.class);
 			}
-			try (Connection connection = application().getConnection()) {
-				connection.setAutoCommit(true);
-				LockTableUpgrade.run(connection, table);
-				LockTableUpgrade.run(connection, table);
-			}
-			assertThat(store.acquire(next)).as("by an instance that runs").isInstanceOf(Refused.class);
+			upgrade(table);
+			assertThat(store.acquire(next)).isInstanceOf(Refused.class);
 			assertThat(store.release(key(), "a")).isTrue();
 			store.verify();
+		}
+	}
+
+	private void upgrade(String table) throws SQLException {
+		try (Connection connection = application().getConnection()) {
+			connection.setAutoCommit(true);
+			LockTableUpgrade.run(connection, table);
 		}
 	}
 

@@ -1,5 +1,6 @@
 package io.dlock.store.jdbc;
 
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -7,21 +8,25 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BinaryOperator;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.aop.support.AopUtils;
 
 import io.dlock.store.AcquireResult.Granted;
 import io.dlock.store.LockStore.AcquireCommand;
 import io.dlock.store.LockStore.RenewCommand;
 import io.dlock.store.RenewResult;
 import io.dlock.store.StoreMisconfiguredException;
+import io.dlock.store.jdbc.dialect.LockTableUpgrade;
 import io.dlock.test.MariaDbServer;
 import io.dlock.test.Pools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * The consequences of a server's settings for the locks.
@@ -109,6 +114,35 @@ class MariaDbSettingsIntegrationTests {
 
 	}
 
+	/**
+	 * Some drivers have no timeout of their own.
+	 */
+	@Test
+	void upgradeThatATransactionHoldsUpGivesUp() throws SQLException {
+		withSmallTable((store, statement) -> {
+			try (HikariDataSource pool = Pools.create(MariaDbServer.shared());
+					Connection connection = pool.getConnection()) {
+				connection.createStatement().execute("ALTER TABLE dlock_small MODIFY waiting VARCHAR(4096) NOT NULL");
+				statement.executeQuery("SELECT * FROM dlock_small").close();
+				int before = setting(connection, "lock_wait_timeout");
+				assertTimeoutPreemptively(Duration.ofMinutes(1),
+						() -> LockTableUpgrade.run(withoutTimeouts(connection), "dlock_small"));
+				assertThat(setting(connection, "lock_wait_timeout")).isEqualTo(before);
+			}
+		});
+	}
+
+	private static Connection withoutTimeouts(Connection connection) {
+		return proxy(Connection.class, connection, (method, result) -> method.equals("createStatement")
+				? proxy(Statement.class, (Statement) result, (name, value) -> value) : result);
+	}
+
+	private static <T> T proxy(Class<T> type, T target, BinaryOperator<Object> results) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(self, method, arguments) -> method.getName().equals("setQueryTimeout") ? null : results
+					.apply(method.getName(), AopUtils.invokeJoinpointUsingReflection(target, method, arguments))));
+	}
+
 	@Test
 	void waitsForRowsAndForTablesAreLimited() {
 		try (HikariDataSource pool = Pools.create(MariaDbServer.shared());
@@ -120,13 +154,15 @@ class MariaDbSettingsIntegrationTests {
 	}
 
 	private static int ownSetting(JdbcLockStore store, String name) {
-		return store.connections().execute("show", (dialect, connection) -> {
-			try (Statement statement = connection.createStatement();
-					ResultSet row = statement.executeQuery("SELECT @@SESSION." + name)) {
-				row.next();
-				return row.getInt(1);
-			}
-		});
+		return store.connections().execute("show", (dialect, connection) -> setting(connection, name));
+	}
+
+	private static int setting(Connection connection, String name) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("SELECT @@SESSION." + name)) {
+			row.next();
+			return row.getInt(1);
+		}
 	}
 
 	private static void execute(MariaDbServer server, String sql) throws SQLException {

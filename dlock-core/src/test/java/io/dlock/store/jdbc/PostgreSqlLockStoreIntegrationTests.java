@@ -62,11 +62,14 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 	void readsThatDecideGoToThePrimary() {
 		BoundValues observed = new BoundValues();
 		JdbcLockStore store = new JdbcLockStore(observed.observe(application()), settings().withPoolSize(0));
+		store.find(key());
+		int before = observed.executions().size();
 		granted(store.acquire(new AcquireCommand(key(), "+a", LEASE, "holder", "")));
 		store.acquire(new AcquireCommand(key(), "b", LEASE, "holder", ""));
 		store.renew(List.of(new RenewCommand(key(), "+a", LEASE)));
 		store.release(key(), "+a");
-		assertThat(observed.executions()).filteredOn((sql) -> sql.startsWith("SELECT") || sql.startsWith("WITH held"))
+		assertThat(observed.executions().subList(before, observed.executions().size()))
+			.filteredOn((sql) -> sql.startsWith("SELECT") || sql.startsWith("WITH held"))
 			.hasSizeGreaterThan(2)
 			.allSatisfy((sql) -> assertThat(sql.strip()).endsWith("FOR UPDATE"));
 	}

@@ -117,6 +117,16 @@ public abstract class LockDialect {
 	}
 
 	/**
+	 * Check the part of the lock table with which no lock must be used.
+	 * @param connection an auto-commit connection
+	 * @param table the name of the table, which may be missing
+	 * @throws SQLException if there is no answer
+	 */
+	public final void verifyQueue(Connection connection, String table) throws SQLException {
+		new LockTable(table).verifyQueue(connection, widenQueue());
+	}
+
+	/**
 	 * Check the lock table.
 	 * @param connection a connection
 	 * @param table the name of the table
@@ -124,7 +134,7 @@ public abstract class LockDialect {
 	 */
 	public final void verify(Connection connection, String table) throws SQLException {
 		LockTable lockTable = new LockTable(table);
-		lockTable.verifyColumns(connection, widenQueue());
+		lockTable.verifyColumns(connection);
 		verify(connection, lockTable);
 	}
 
@@ -345,6 +355,24 @@ public abstract class LockDialect {
 	 * @return the end of an {@code ALTER TABLE} statement
 	 */
 	abstract String widenQueue();
+
+	/**
+	 * The statement that limits the wait for other users of a table if a timeout of the
+	 * client does not.
+	 * @param seconds the longest wait
+	 * @return the SQL, or an empty text
+	 */
+	String limitTableWait(int seconds) {
+		return "";
+	}
+
+	/**
+	 * The statement that undoes {@link #limitTableWait}.
+	 * @return the SQL, or an empty text
+	 */
+	String restoreTableWait() {
+		return "";
+	}
 
 	/**
 	 * Whether the database does not store every character.

@@ -27,28 +27,22 @@ record LockTable(String name) {
 	/**
 	 * The length that each column needs; zero if it does not matter.
 	 */
-	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, WaitingQueue.FULL };
+	private static final int[] LENGTHS = { 512, 32, 0, 0, 0, 0, 255, 255, 0 };
 
 	/**
 	 * Check that all columns exist and are long enough.
 	 * @param connection an auto-commit connection
-	 * @param widenQueue the end of an {@code ALTER TABLE} statement for the column of the
-	 * queue, which was shorter in earlier versions
 	 * @throws SQLException if the database does not answer
 	 */
-	void verifyColumns(Connection connection, String widenQueue) throws SQLException {
+	void verifyColumns(Connection connection) throws SQLException {
 		String select = "SELECT " + String.join(", ", COLUMNS) + " FROM " + this.name + " WHERE 1 = 0";
 		try (PreparedStatement statement = connection.prepareStatement(select);
 				ResultSet nothing = statement.executeQuery()) {
 			ResultSetMetaData columns = nothing.getMetaData();
 			for (int i = 0; i < COLUMNS.length; i++) {
 				int length = columns.getPrecision(i + 1);
-				// MariaDB's driver does not know the length of a LONGTEXT
 				if (length < LENGTHS[i] && length != 0) {
-					throw refusal(
-							"The column %s of the lock table '%s' has room for %d characters and needs %d."
-								.formatted(COLUMNS[i], this.name, length, LENGTHS[i]),
-							COLUMNS[i].equals("waiting") ? widenQueue : null);
+					throw tooShort(COLUMNS[i], length, LENGTHS[i], null);
 				}
 			}
 		}
@@ -58,6 +52,48 @@ record LockTable(String name) {
 			}
 			throw ex;
 		}
+	}
+
+	/**
+	 * Check that the column of the queue, which was shorter in earlier versions, has room
+	 * for all entries. Databases cut blanks that are too many, without which a queue is
+	 * not readable.
+	 * @param connection an auto-commit connection
+	 * @param widening the end of an {@code ALTER TABLE} statement
+	 * @throws SQLException if the database does not answer
+	 */
+	void verifyQueue(Connection connection, String widening) throws SQLException {
+		int length = queueLength(connection);
+		if (length < WaitingQueue.FULL) {
+			throw tooShort("waiting", length, WaitingQueue.FULL, widening);
+		}
+	}
+
+	/**
+	 * The number of characters that fit into the column of the queue.
+	 * @param connection an auto-commit connection
+	 * @return the length; the largest number if there is no such column
+	 * @throws SQLException if the database does not answer
+	 */
+	int queueLength(Connection connection) throws SQLException {
+		String select = "SELECT waiting FROM " + this.name + " WHERE 1 = 0";
+		try (PreparedStatement statement = connection.prepareStatement(select);
+				ResultSet nothing = statement.executeQuery()) {
+			int length = nothing.getMetaData().getPrecision(1);
+			// MariaDB's driver does not know the length of a LONGTEXT
+			return (length != 0) ? length : Integer.MAX_VALUE;
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.isMissingTableOrColumn(ex)) {
+				return Integer.MAX_VALUE;
+			}
+			throw ex;
+		}
+	}
+
+	private StoreMisconfiguredException tooShort(String column, int length, int needed, @Nullable String alteration) {
+		return refusal("The column %s of the lock table '%s' has room for %d characters and needs %d.".formatted(column,
+				this.name, length, needed), alteration);
 	}
 
 	private StoreMisconfiguredException missing(SQLException cause) {

@@ -1,8 +1,6 @@
 package io.dlock.store.jdbc.dialect;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
@@ -34,18 +32,19 @@ public final class LockTableUpgrade {
 	 * @throws SQLException if the database does not answer
 	 */
 	public static void run(Connection connection, String table) throws SQLException {
+		LockDialect dialect = LockDialectSelector.select(connection.getMetaData(), table);
 		if (!hasMembers(connection, table)) {
-			addMembers(connection, table);
+			addMembers(connection, table, dialect);
 		}
-		if (!hasWideQueue(connection, table)) {
-			widenQueue(connection, table);
+		if (new LockTable(table).queueLength(connection) < WaitingQueue.FULL) {
+			widenQueue(connection, table, dialect);
 		}
 	}
 
-	private static void addMembers(Connection connection, String table) throws SQLException {
-		String addition = dialect(connection, table).addMembers();
+	private static void addMembers(Connection connection, String table, LockDialect dialect) throws SQLException {
+		String addition = dialect.addMembers();
 		try {
-			execute(connection, addition);
+			alter(connection, dialect, addition);
 		}
 		catch (SQLException ex) {
 			if (!hasMembers(connection, table)) {
@@ -56,9 +55,9 @@ public final class LockTableUpgrade {
 		}
 	}
 
-	private static void widenQueue(Connection connection, String table) throws SQLException {
+	private static void widenQueue(Connection connection, String table, LockDialect dialect) {
 		try {
-			execute(connection, "ALTER TABLE " + table + " " + dialect(connection, table).widenQueue());
+			alter(connection, dialect, "ALTER TABLE " + table + " " + dialect.widenQueue());
 		}
 		catch (SQLException ex) {
 			logger.info("The column 'waiting' of the lock table '%s' was not widened within %d s (%s)".formatted(table,
@@ -66,22 +65,13 @@ public final class LockTableUpgrade {
 		}
 	}
 
-	private static LockDialect dialect(Connection connection, String table) throws SQLException {
-		return LockDialectSelector.select(connection.getMetaData(), table);
-	}
-
-	private static boolean hasWideQueue(Connection connection, String table) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement("SELECT waiting FROM " + table + " WHERE 1 = 0");
-				ResultSet nothing = statement.executeQuery()) {
-			int length = nothing.getMetaData().getPrecision(1);
-			return length >= WaitingQueue.FULL || length == 0;
+	private static void alter(Connection connection, LockDialect dialect, String alteration) throws SQLException {
+		execute(connection, dialect.limitTableWait(TIMEOUT_SECONDS));
+		try {
+			execute(connection, alteration);
 		}
-		catch (SQLException ex) {
-			if (SqlErrors.isMissingTableOrColumn(ex)) {
-				// the check of the columns tells it
-				return true;
-			}
-			throw ex;
+		finally {
+			execute(connection, dialect.restoreTableWait());
 		}
 	}
 
@@ -99,6 +89,9 @@ public final class LockTableUpgrade {
 	}
 
 	private static void execute(Connection connection, String sql) throws SQLException {
+		if (sql.isEmpty()) {
+			return;
+		}
 		try (Statement statement = connection.createStatement()) {
 			int before = statement.getQueryTimeout();
 			statement.setQueryTimeout(TIMEOUT_SECONDS);

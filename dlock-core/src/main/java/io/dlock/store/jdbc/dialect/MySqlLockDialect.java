@@ -207,6 +207,19 @@ final class MySqlLockDialect extends LockDialect {
 		return "MODIFY COLUMN waiting MEDIUMTEXT CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
 	}
 
+	/**
+	 * MariaDB's driver has no timeout of its own for a MySQL server.
+	 */
+	@Override
+	String limitTableWait(int seconds) {
+		return "SET @dlock_wait = @@SESSION.lock_wait_timeout, SESSION lock_wait_timeout = " + seconds;
+	}
+
+	@Override
+	String restoreTableWait() {
+		return "SET SESSION lock_wait_timeout = @dlock_wait";
+	}
+
 	@Override
 	String limitRows(int rows) {
 		return " LIMIT " + rows;
