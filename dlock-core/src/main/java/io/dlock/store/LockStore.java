@@ -382,6 +382,16 @@ public interface LockStore extends AutoCloseable {
 		}
 
 		/**
+		 * Whether this is a request for a fair lock, which waits for its turn. If the
+		 * lease of the holder is over, or a reservation, and other processes precede this
+		 * request in the queue, the lock is reserved for the first of them.
+		 * @return whether it is
+		 */
+		public boolean isFair() {
+			return this.queueing && this.mailbox != null && this.mailbox.isOfRequest();
+		}
+
+		/**
 		 * Create a command for an exclusive owner.
 		 * @param key the key
 		 * @param owner the owner

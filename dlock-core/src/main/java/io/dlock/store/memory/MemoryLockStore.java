@@ -94,18 +94,26 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Quorum
 			LockRecord longer = held.until(Math.max(held.until(), until));
 			return new Change<>(longer, new AcquireResult.Granted(held.token()));
 		}
-		boolean free = held.owner().isEmpty() || held.isOver(now)
+		boolean free = held.owner().isEmpty() || (held.isOver(now) && isFirst(command, held))
 				|| (mailbox != null && held.owner().equals(mailbox.reservationOwner()));
 		if (!free) {
 			LockRecord queued = (mailbox != null && command.queueing()) ? held.asked(mailbox, now) : held;
+			if (held.isOver(now)) {
+				queued = queued.passedOn(now);
+			}
 			return new Change<>(queued,
-					new AcquireResult.Refused(Duration.of(held.until() - now, ChronoUnit.MICROS),
+					new AcquireResult.Refused(Duration.of(queued.until() - now, ChronoUnit.MICROS),
 							held.current(StorageKey.of(command.key()), now),
 							queued.waiting().place(mailbox, false, command.queueing())));
 		}
 		LockRecord granted = new LockRecord(command.owner(), until, this.tokens.next(leastToken), now, command.holder(),
 				command.reason(), List.of(), held.waiting().without(mailbox, false));
 		return new Change<>(granted, new AcquireResult.Granted(granted.token()));
+	}
+
+	private static boolean isFirst(AcquireCommand command, LockRecord held) {
+		return !command.isFair() || held.waiting().isEmpty()
+				|| held.waiting().place(command.mailbox(), false, true) == 0;
 	}
 
 	/**

@@ -70,6 +70,13 @@ final class RedisLockScripts {
 					return {0, remaining, place, micros(),
 						unpack(redis.call('HMGET', KEYS[1], 'holder', 'reason', 'since', 'token'))}
 				end
+				if ARGV[7] == '1' and string.sub(mailbox, 13, 13) == '.' then
+					local queue, place = with(waiting, mailbox .. ' ', ARGV[7])
+					if place ~= 0 then
+						pass(queue, names)
+						return {0, tonumber(string.sub(queue, 1, 4)), math.max(place - 1, -1)}
+					end
+				end
 				forget(names)
 				if mailbox ~= '' then
 					waiting = without(waiting, mailbox .. ' ')

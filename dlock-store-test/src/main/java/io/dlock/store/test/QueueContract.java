@@ -27,6 +27,9 @@ abstract class QueueContract extends ContractPart {
 	/** Over soon, but mostly not before the next command. */
 	private static final Duration SOON = Duration.ofSeconds(1);
 
+	/** A store may forget a queue so long after the lease or the reservation. */
+	private static final Duration FORGOTTEN = Duration.ofSeconds(1);
+
 	private final MailboxAddress first = MailboxAddress.create(Duration.ofSeconds(9));
 
 	private final MailboxAddress second = MailboxAddress.create(Duration.ofSeconds(9));
@@ -333,6 +336,55 @@ abstract class QueueContract extends ContractPart {
 			return queued;
 		});
 		granted(ask("b", this.first));
+	}
+
+	/**
+	 * The holder dies, and the second request asks before the first one does.
+	 */
+	@Test
+	void fairRequestsAreServedInTheirOrderAfterALeaseThatIsOver() {
+		assumeTrue(store().supportsFairLocks(), "The store has no fair locks");
+		MailboxAddress one = this.first.ofRequest(1);
+		MailboxAddress two = this.first.ofRequest(2);
+		untilInTime(SOON.plus(FORGOTTEN), () -> {
+			acquire("a", SOON);
+			ask("b", one);
+			AcquireResult result = ask("c", two);
+			while (result instanceof Refused refused && refused.lock() != null) {
+				result = ask("c", two);
+			}
+			return result instanceof Refused;
+		});
+		assertThat(refused(ask("c", two)).remaining()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(9));
+		refused(ask("d", null));
+		granted(ask("b", one));
+		release("b");
+		granted(ask("c", two));
+	}
+
+	/**
+	 * The one that dies is the first of the queue, and the last one asks first.
+	 */
+	@Test
+	void fairRequestsAreServedInTheirOrderAfterADeadOne() {
+		assumeTrue(store().supportsFairLocks(), "The store has no fair locks");
+		MailboxAddress dead = MailboxAddress.create(shortLease()).ofRequest(1);
+		MailboxAddress one = this.first.ofRequest(1);
+		MailboxAddress two = this.first.ofRequest(2);
+		untilInTime(shortLease().plus(FORGOTTEN), () -> {
+			ask("a", null);
+			refused(ask("d", dead));
+			refused(ask("b", one));
+			release("a");
+			Instant end = Instant.now().plus(shortLease()).plusMillis(50);
+			await().until(() -> Instant.now().isAfter(end));
+			return ask("c", two) instanceof Refused refused && refused.remaining().compareTo(shortLease()) > 0;
+		});
+		granted(ask("b", one));
+		release("b");
+		granted(ask("c", two));
+		release("c");
+		granted(ask("d", null));
 	}
 
 	/**

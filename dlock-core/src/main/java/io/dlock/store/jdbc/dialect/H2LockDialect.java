@@ -60,8 +60,9 @@ final class H2LockDialect extends LockDialect {
 		try (PreparedStatement statement = prepare(connection, LockStatement.ACQUIRE)) {
 			LockSqlParameters.bind(statement, key, command, false);
 			statement.setString(6, LockSqlParameters.entry(command.mailbox()));
-			statement.setString(7, LockSqlParameters.reservation(command));
-			statement.setString(8, LockSqlParameters.releasing(command));
+			statement.setString(7, LockSqlParameters.head(command));
+			statement.setString(8, LockSqlParameters.reservation(command));
+			statement.setString(9, LockSqlParameters.releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
 					return new AcquireAttempt.Granted(row.getLong(1));

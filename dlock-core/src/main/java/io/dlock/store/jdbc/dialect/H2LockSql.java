@@ -20,10 +20,11 @@ final class H2LockSql {
 			SELECT token FROM FINAL TABLE (
 			  MERGE INTO %1$s l
 			  USING (VALUES (CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS BIGINT), CAST(? AS %4$s), CAST(? AS %4$s),
-			      CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS %4$s)))
-			    a (lock_key, owner, lease, holder, reason, entry, reservation, releasing)
+			      CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS %4$s), CAST(? AS %4$s)))
+			    a (lock_key, owner, lease, holder, reason, entry, head, reservation, releasing)
 			  ON l.lock_key = a.lock_key
-			  WHEN MATCHED AND (l.lease_until <= %2$s OR l.owner IN ('', a.owner, a.reservation)
+			  WHEN MATCHED AND ((l.lease_until <= %2$s AND (l.waiting = '' OR LOCATE(a.head, l.waiting) = 1))
+			      OR l.owner IN ('', a.owner, a.reservation)
 			      OR (l.owner = a.releasing AND l.waiting = '')) THEN UPDATE SET
 			    token = CASE WHEN l.owner = a.owner THEN l.token ELSE GREATEST(l.token + 1, %3$s) END,
 			    acquired_at = CASE WHEN l.owner = a.owner THEN l.acquired_at ELSE %2$s END,
@@ -66,6 +67,8 @@ final class H2LockSql {
 	private static final String LASTS = " AND lease_until > %2$s";
 
 	private static final String RELEASE = PASS_ON + " owner = ?" + LASTS;
+
+	private static final String PASS_EXPIRED = PASS_ON + " lease_until <= %2$s AND waiting <> ''";
 
 	private static final String TAKEN = " lease_until > %2$s AND owner <> '' AND owner NOT LIKE '>%%'";
 
@@ -144,6 +147,7 @@ final class H2LockSql {
 			case ACQUIRE -> ACQUIRE;
 			case HOLDER -> HOLDER;
 			case RENEW -> RENEW;
+			case PASS_EXPIRED -> PASS_EXPIRED;
 			case RELEASE -> RELEASE;
 			case FORCE_RELEASE -> FORCE_RELEASE;
 			case KEEP -> KEEP;

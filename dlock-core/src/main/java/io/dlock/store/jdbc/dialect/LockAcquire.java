@@ -124,6 +124,14 @@ public final class LockAcquire {
 		if (!(attempt instanceof AcquireAttempt.Held held)) {
 			return new AcquireResult.Refused(Duration.ZERO, null);
 		}
+		if (this.command.isFair() && !held.lasts() && !isOver()) {
+			this.dialect.passExpired(this.connection, this.key);
+			if (!(this.dialect.holder(this.connection, this.key, entry()) instanceof AcquireAttempt.Held passed)
+					|| !passed.lasts()) {
+				return new AcquireResult.Refused(Duration.ZERO, null);
+			}
+			held = passed;
+		}
 		MailboxAddress mailbox = this.command.mailbox();
 		boolean queueing = this.command.queueing() && !isOver();
 		if (held.owner().equals(LockRecord.MEMBERS)) {

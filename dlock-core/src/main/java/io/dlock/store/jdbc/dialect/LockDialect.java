@@ -319,6 +319,16 @@ public abstract class LockDialect {
 		}
 	}
 
+	/**
+	 * Reserve a key whose lease is over for the first process of the queue.
+	 */
+	final void passExpired(Connection connection, String storageKey) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LockStatement.PASS_EXPIRED)) {
+			statement.setString(1, storageKey);
+			release(statement);
+		}
+	}
+
 	boolean release(PreparedStatement statement) throws SQLException {
 		return statement.executeUpdate() == 1;
 	}

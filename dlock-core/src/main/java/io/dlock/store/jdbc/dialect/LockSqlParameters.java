@@ -83,6 +83,14 @@ final class LockSqlParameters {
 	}
 
 	/**
+	 * The beginning of a queue after which a command takes a lock whose lease is over.
+	 * @return the entry of a fair request, or an empty text for any queue
+	 */
+	static String head(AcquireCommand command) {
+		return command.isFair() ? entry(command.mailbox()) : "";
+	}
+
+	/**
 	 * The owner of a lock that is reserved for the process of a command.
 	 */
 	static String reservation(AcquireCommand command) {

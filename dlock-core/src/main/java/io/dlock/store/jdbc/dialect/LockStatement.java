@@ -28,6 +28,11 @@ enum LockStatement {
 	RELEASE,
 
 	/**
+	 * Reserves a lock whose lease is over for the first process of its queue. Binds key.
+	 */
+	PASS_EXPIRED,
+
+	/**
 	 * As {@link #RELEASE}, whatever the owner. Binds key, token.
 	 */
 	FORCE_RELEASE,

@@ -130,11 +130,12 @@ final class MySqlLockDialect extends LockDialect {
 		String key = StorageKey.of(command.key());
 		try (PreparedStatement statement = prepare(connection, LockStatement.ACQUIRE)) {
 			LockSqlParameters.bind(statement, key, command, false);
-			for (int grantable = 6; grantable <= 10; grantable += 2) {
-				statement.setString(grantable, LockSqlParameters.reservation(command));
-				statement.setString(grantable + 1, LockSqlParameters.releasing(command));
+			for (int grantable = 6; grantable <= 12; grantable += 3) {
+				statement.setString(grantable, LockSqlParameters.head(command));
+				statement.setString(grantable + 1, LockSqlParameters.reservation(command));
+				statement.setString(grantable + 2, LockSqlParameters.releasing(command));
 			}
-			statement.setString(12, LockSqlParameters.entry(command.mailbox()));
+			statement.setString(15, LockSqlParameters.entry(command.mailbox()));
 			statement.executeUpdate();
 		}
 		try {

@@ -17,7 +17,8 @@ final class MySqlLockSql {
 
 	private static final String LEASE_END = "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND";
 
-	private static final String GRANTABLE = "(lease_until <= UTC_TIMESTAMP(6) OR owner IN ('', ?) OR (owner = ? AND waiting = ''))";
+	private static final String GRANTABLE = "((lease_until <= UTC_TIMESTAMP(6) AND (waiting = '' OR LOCATE(?, waiting) = 1)) OR owner IN ('', ?) "
+			+ "OR (owner = ? AND waiting = ''))";
 
 	/**
 	 * Assignments run from left to right, so the owner is decided on the old lease and
@@ -114,6 +115,8 @@ final class MySqlLockSql {
 
 	private static final String RELEASE = PASS_ON + " owner = ?" + LASTS;
 
+	private static final String PASS_EXPIRED = PASS_ON + " lease_until <= UTC_TIMESTAMP(6) AND waiting <> ''";
+
 	private static final String TAKEN = " lease_until > UTC_TIMESTAMP(6) AND owner <> '' AND owner NOT LIKE '>%%'";
 
 	private static final String FORCE_RELEASE = PASS_ON + " token = ? AND owner <> '+' AND" + TAKEN;
@@ -193,6 +196,7 @@ final class MySqlLockSql {
 			case ACQUIRE -> ACQUIRE;
 			case HOLDER -> HOLDER;
 			case RENEW -> RENEW;
+			case PASS_EXPIRED -> PASS_EXPIRED;
 			case RELEASE -> RELEASE;
 			case FORCE_RELEASE -> FORCE_RELEASE;
 			case KEEP -> KEEP;

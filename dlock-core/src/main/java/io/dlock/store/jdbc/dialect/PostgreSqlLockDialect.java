@@ -154,8 +154,9 @@ final class PostgreSqlLockDialect extends LockDialect {
 			LockSqlParameters.bind(statement, key, command, this.asciiOnly);
 			statement.setLong(6, LockSqlParameters.micros(command.lease()));
 			statement.setString(7, LockSqlParameters.entry(command.mailbox()));
-			statement.setString(8, LockSqlParameters.reservation(command));
-			statement.setString(9, LockSqlParameters.releasing(command));
+			statement.setString(8, LockSqlParameters.head(command));
+			statement.setString(9, LockSqlParameters.reservation(command));
+			statement.setString(10, LockSqlParameters.releasing(command));
 			try (ResultSet row = statement.executeQuery()) {
 				if (row.next()) {
 					checkGrant(connection, row);
@@ -196,8 +197,9 @@ final class PostgreSqlLockDialect extends LockDialect {
 			statement.setArray(5, array(connection, "text", commands.stream().map(AcquireCommand::owner)));
 			statement.setLong(6, LockSqlParameters.micros(any.lease()));
 			statement.setString(7, LockSqlParameters.entry(any.mailbox()));
-			statement.setString(8, LockSqlParameters.reservation(any));
-			statement.setString(9, LockSqlParameters.NONE);
+			statement.setString(8, LockSqlParameters.head(any));
+			statement.setString(9, LockSqlParameters.reservation(any));
+			statement.setString(10, LockSqlParameters.NONE);
 			try (ResultSet row = statement.executeQuery()) {
 				Map<String, Long> tokens = new HashMap<>();
 				while (row.next()) {

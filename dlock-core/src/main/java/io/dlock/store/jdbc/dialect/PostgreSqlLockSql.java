@@ -40,7 +40,8 @@ final class PostgreSqlLockSql {
 			  holder = EXCLUDED.holder,
 			  reason = EXCLUDED.reason,
 			  waiting = replace(l.waiting, ?, '')
-			WHERE l.lease_until <= clock_timestamp() OR l.owner IN ('', EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
+			WHERE (l.lease_until <= clock_timestamp() AND (l.waiting = '' OR strpos(l.waiting, ?) = 1))
+			  OR l.owner IN ('', EXCLUDED.owner, ?) OR (l.owner = ? AND l.waiting = '')
 			RETURNING token
 			""";
 
@@ -137,6 +138,8 @@ final class PostgreSqlLockSql {
 	private static final String LASTS = " AND lease_until > clock_timestamp()";
 
 	private static final String RELEASE = PASS_ON + " owner = ?" + LASTS + NOTIFY;
+
+	private static final String PASS_EXPIRED = PASS_ON + " lease_until <= clock_timestamp() AND waiting <> ''" + NOTIFY;
 
 	private static final String TAKEN = " lease_until > clock_timestamp() AND owner <> '' AND owner NOT LIKE '>%%'";
 
@@ -237,6 +240,7 @@ final class PostgreSqlLockSql {
 			case ACQUIRE -> ACQUIRE;
 			case HOLDER -> HOLDER;
 			case RENEW -> RENEW;
+			case PASS_EXPIRED -> PASS_EXPIRED;
 			case RELEASE -> RELEASE;
 			case FORCE_RELEASE -> FORCE_RELEASE;
 			case KEEP -> KEEP;

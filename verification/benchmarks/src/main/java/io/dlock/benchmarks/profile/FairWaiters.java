@@ -21,8 +21,7 @@ import io.dlock.test.RedisServer;
 
 /**
  * A thousand threads of ten processes wait for one fair lock. One process is killed, and
- * with it every tenth waiting thread. All others get the lock. The turn of one that is
- * dead goes to the thread that asks first after it, so that some are overtaken.
+ * with it every tenth waiting thread. All others get the lock in their order.
  */
 public final class FairWaiters {
 
