@@ -55,7 +55,7 @@ final class PollPause {
 		long leaseEnd = (last != null)
 				? TimeUnit.NANOSECONDS.convert(last.remaining()) + TimeUnit.MILLISECONDS.toNanos(1) : Long.MAX_VALUE;
 		boolean outside = last != null && last.place() < 0;
-		long pause = (signalled && !outside) ? signalledNanos((last != null) ? last.place() : 0, leaseEnd)
+		long pause = (signalled && !outside) ? signalledNanos(last, leaseEnd)
 				: Math.min(this.backoff.nextNanos(), leaseEnd);
 		if (isExclusiveBehindMembers(last)) {
 			pause = Math.min(pause, BEHIND_MEMBERS_NANOS);
@@ -68,18 +68,26 @@ final class PollPause {
 	 * that is signalled in vain tells no other, so that each one has to know when its
 	 * turn is near: after half of the time that the queue needs if it moves as it did
 	 * since the last call. In a queue that stands still the pauses double up to those of
-	 * the place.
+	 * the place. The requests of a process that has died precede others one after the
+	 * other: if the queue moves by one request only, and the lock is reserved again, the
+	 * end of the reservation is awaited.
 	 */
-	private long signalledNanos(int place, long leaseEnd) {
+	private long signalledNanos(AcquireResult.@Nullable Refused last, long leaseEnd) {
+		int place = (last != null) ? last.place() : 0;
 		long longest = this.backoff.signalledNanos(place, leaseEnd);
 		if (place <= 0) {
 			return longest;
 		}
 		long now = this.context.deadline().elapsed().toNanos();
 		long passed = now - this.lastCall;
+		long least = this.shortest;
 		long pause;
 		if (this.lastPlace == 0) {
 			pause = longest / FIRST_PART;
+		}
+		else if (last != null && last.lock() == null && place >= this.lastPlace - 1) {
+			pause = leaseEnd;
+			least = leaseEnd;
 		}
 		else if (place < this.lastPlace) {
 			pause = passed / (this.lastPlace - place) * place / 2;
@@ -89,7 +97,7 @@ final class PollPause {
 		}
 		this.lastPlace = place;
 		this.lastCall = now;
-		return Math.min(longest, Math.max(pause, this.shortest));
+		return Math.min(longest, Math.max(pause, least));
 	}
 
 	/**

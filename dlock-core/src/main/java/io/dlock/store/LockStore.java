@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <li>An owner whose lease is over holds nothing, also while the key has no other owner.
  * The same is true of a reservation. The key is then free: {@link #find} and the lists of
  * {@link #inspection} do not show it, a release passes nothing on, and any request is
- * granted the key, regardless of the queue. If the same owner asks again, it is granted
- * the key like any other; its token is the last one or a larger one.</li>
+ * granted the key, regardless of the queue, except a {@linkplain AcquireCommand#isFair
+ * fair} one that others precede. If the same owner asks again, it is granted the key like
+ * any other; its token is the last one or a larger one.</li>
  * <li>A refused caller may register a {@linkplain MailboxAddress mailbox address} and
  * join the queue. A release reserves the lock for the first process of the queue and
  * notifies it. Both serve speed and fairness only: a store may forget the queue, bound
@@ -231,10 +232,12 @@ public interface LockStore extends AutoCloseable {
 
 	/**
 	 * Whether this store supports fair locks: its releases pass a key on to requests that
-	 * have an address of their own, in the order in which the store first saw them. Any
-	 * other store is not asked for {@linkplain MailboxAddress#ofRequest fair} locks. A
-	 * store without a queue cannot pass a key on. The order need not outlast a lease that
-	 * ends without a release, a full queue or a loss of data.
+	 * have an address of their own, in the order in which the store first saw them, and
+	 * so does a {@linkplain AcquireCommand#isFair fair} acquire of a key whose lease or
+	 * reservation is over. Any other store is not asked for
+	 * {@linkplain MailboxAddress#ofRequest fair} locks. A store without a queue cannot
+	 * pass a key on. The order need not outlast a full queue, a loss of data, or a second
+	 * after a lease without a request.
 	 * @return whether they do
 	 */
 	default boolean supportsFairLocks() {

@@ -109,20 +109,35 @@ class FairLockTests {
 	}
 
 	@Test
-	void deadRequestsDelayTheOthersAndStopNone() {
+	void deadRequestsDelayTheOthersAndChangeNoOrder() {
 		LockHandle held = hold();
-		String key = this.fair.key();
 		for (int i = 0; i < 30; i++) {
 			if (i % 10 == 0) {
-				this.memory.acquire(new AcquireCommand(key, "dead " + i, Duration.ofSeconds(30), "dead", "",
-						MailboxAddress.create(Duration.ofMillis(50)).ofRequest(i), true, null));
+				queueDead(i);
 			}
 			this.requests.request(i, this.fair);
 		}
 		held.release();
-		assertThat(CompletableFuture.allOf(this.requests.done.toArray(CompletableFuture[]::new)))
-			.succeedsWithin(Patience.EVENTUALLY);
-		assertThat(this.requests.granted).hasSize(30);
+		this.requests.assertGrantedInOrder(30);
+	}
+
+	/**
+	 * An instance that has died had all its threads in the queue.
+	 */
+	@Test
+	void requestBehindManyDeadOnesWaitsForTheirTurnsOnly() {
+		LockHandle held = hold();
+		for (int i = 0; i < 40; i++) {
+			queueDead(i);
+		}
+		this.requests.request(0, this.fair);
+		held.release();
+		this.requests.assertGrantedInOrder(1);
+	}
+
+	private void queueDead(int number) {
+		this.memory.acquire(new AcquireCommand(this.fair.key(), "dead " + number, Duration.ofSeconds(30), "dead", "",
+				MailboxAddress.create(Duration.ofMillis(50)).ofRequest(number), true, null));
 	}
 
 	@Test

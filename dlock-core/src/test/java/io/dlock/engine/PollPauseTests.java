@@ -29,9 +29,13 @@ class PollPauseTests {
 	private static Duration pause(int limit, boolean byMember) {
 		AcquireContext context = new AcquireContext(LockRequest.of("key"),
 				Deadline.after(MachineClock.SYSTEM, LockRequest.FOREVER), LockSettings.defaults(), limit);
-		StoredLock lock = new StoredLock("key", "holder", "", Instant.EPOCH, Instant.EPOCH.plus(LEASE), 1,
-				Duration.ZERO, false, byMember);
-		return Duration.ofNanos(new PollPause(context, Duration.ofMinutes(5)).nanos(new Refused(LEASE, lock, 0), true));
+		Refused refused = new Refused(LEASE, lock(byMember), 0);
+		return Duration.ofNanos(new PollPause(context, Duration.ofMinutes(5)).nanos(refused, true));
+	}
+
+	private static StoredLock lock(boolean byMember) {
+		return new StoredLock("key", "holder", "", Instant.EPOCH, Instant.EPOCH.plus(LEASE), 1, Duration.ZERO, false,
+				byMember);
 	}
 
 	/**
@@ -88,8 +92,32 @@ class PollPauseTests {
 		assertThat(next(-1)).isBetween(Duration.ofMillis(2), Duration.ofMillis(4));
 	}
 
+	/**
+	 * A process that has died had many requests in the queue.
+	 */
+	@Test
+	void requestBehindDeadOnesAwaitsTheReservationsForThem() {
+		Duration reservation = Duration.ofMillis(50);
+		next(100);
+		for (int place = 99; place > 0; place--) {
+			this.clock.pass(Duration.ofSeconds(5));
+			assertThat(reserved(reservation, place)).isEqualTo(reservation.plusMillis(1));
+		}
+	}
+
+	@Test
+	void reservationInAQueueThatMovesIsNotAwaited() {
+		next(100);
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(reserved(Duration.ofMillis(50), 80)).isEqualTo(Duration.ofSeconds(2));
+	}
+
 	private Duration next(int place) {
-		return Duration.ofNanos(this.queued.nanos(new Refused(Duration.ofSeconds(5), null, place), true));
+		return Duration.ofNanos(this.queued.nanos(new Refused(Duration.ofSeconds(5), lock(false), place), true));
+	}
+
+	private Duration reserved(Duration reservation, int place) {
+		return Duration.ofNanos(this.queued.nanos(new Refused(reservation, null, place), true));
 	}
 
 }
