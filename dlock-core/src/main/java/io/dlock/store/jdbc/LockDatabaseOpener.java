@@ -230,7 +230,10 @@ final class LockDatabaseOpener implements AutoCloseable {
 	}
 
 	private LockDatabase describe(DataSource dataSource, @Nullable ConnectionSlots slots) {
-		try (Connection connection = dataSource.getConnection()) {
+		// the table may be locked
+		try (AutoCommitConnection limited = new AutoCommitConnection(dataSource.getConnection(),
+				this.settings.commandTimeout())) {
+			Connection connection = limited.get();
 			DatabaseMetaData metaData = connection.getMetaData();
 			LockDialect dialect = LockDialectSelector.select(metaData, this.settings.table(),
 					this.settings.wakeUp() != WakeUp.POLL, this.settings.quarantine());

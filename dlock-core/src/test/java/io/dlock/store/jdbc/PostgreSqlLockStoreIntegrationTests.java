@@ -97,6 +97,25 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 		assertThatLeaseIsNew(unblocked, waiting::join);
 	}
 
+	/**
+	 * A change of the table waits for a backup, and everything else waits for the change.
+	 */
+	@Test
+	void r28FirstCallToATableThatIsLockedEnds() throws Exception {
+		execute("CREATE TABLE IF NOT EXISTS dlock_locked (LIKE dlock_lock INCLUDING ALL)");
+		JdbcLockStore store = new JdbcLockStore(application(),
+				settings().withTable("dlock_locked").withCommandTimeout(Duration.ofMillis(500)));
+		try (Connection blocker = application().getConnection(); Statement statement = blocker.createStatement()) {
+			blocker.setAutoCommit(false);
+			statement.execute("LOCK TABLE dlock_locked IN ACCESS EXCLUSIVE MODE");
+			assertThat(CompletableFuture.supplyAsync(() -> store.find(key()))).failsWithin(Patience.EVENTUALLY)
+				.withThrowableThat()
+				.withCauseInstanceOf(StoreException.class);
+			assertThat(CompletableFuture.runAsync(store::close)).succeedsWithin(Patience.EVENTUALLY);
+			blocker.rollback();
+		}
+	}
+
 	@Test
 	void r6RenewalThatWaitedForTheRowDoesNotShortenTheLease() throws Exception {
 		granted(acquire("a", LEASE));

@@ -70,9 +70,16 @@ public final class LockTableUpgrade {
 		try {
 			execute(connection, alteration);
 		}
-		finally {
-			execute(connection, dialect.restoreTableWait());
+		catch (SQLException ex) {
+			try {
+				execute(connection, dialect.restoreTableWait());
+			}
+			catch (SQLException suppressed) {
+				ex.addSuppressed(suppressed);
+			}
+			throw ex;
 		}
+		execute(connection, dialect.restoreTableWait());
 	}
 
 	private static boolean hasMembers(Connection connection, String table) throws SQLException {
