@@ -78,7 +78,11 @@ public final class RedisLockStore implements LockStore, QuorumCapable {
 	 * @param settings how to use Redis
 	 */
 	public RedisLockStore(RedisConnectionFactory connectionFactory, RedisLockStoreSettings settings) {
-		this.connections = RedisConnectionsFactory.create(connectionFactory, settings.commandTimeout());
+		this(RedisConnectionsFactory.create(connectionFactory, settings.commandTimeout()), settings);
+	}
+
+	private RedisLockStore(RedisConnections connections, RedisLockStoreSettings settings) {
+		this.connections = connections;
 		this.prefix = settings.prefix();
 		this.quarantine = (settings.quarantine() != null)
 				? new RedisQuarantine(this.connections, this.prefix, settings.quarantine()) : null;
@@ -87,6 +91,22 @@ public final class RedisLockStore implements LockStore, QuorumCapable {
 		this.mailboxes = new RedisMailboxes(this.connections, this.prefix, settings.commandTimeout());
 		this.inspection = new RedisInspection(this.connections, this.mailboxes, this.prefix, settings.commandTimeout(),
 				required);
+	}
+
+	/**
+	 * Create a store for each of several servers that are asked at once, such as the
+	 * nodes of a quorum. Their connections are those of single stores, but share the
+	 * threads of the client, which the store that is closed last ends.
+	 * @param connectionFactories the factory of each server
+	 * @param settings how to use Redis
+	 * @return the stores, in the order of the factories
+	 */
+	public static List<RedisLockStore> nodes(List<? extends RedisConnectionFactory> connectionFactories,
+			RedisLockStoreSettings settings) {
+		return RedisConnectionsFactory.create(connectionFactories, settings.commandTimeout())
+			.stream()
+			.map((connections) -> new RedisLockStore(connections, settings))
+			.toList();
 	}
 
 	@Override

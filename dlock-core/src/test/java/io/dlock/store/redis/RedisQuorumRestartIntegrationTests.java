@@ -47,8 +47,7 @@ class RedisQuorumRestartIntegrationTests {
 	private QuorumLockStore quorum(Duration longestLease) {
 		RedisLockStoreSettings settings = AbstractRedisStoreTests.patient()
 			.withQuarantine(new Quarantine(longestLease, Duration.ZERO));
-		return Patience.connected(new QuorumLockStore(
-				this.factories.stream().map((factory) -> new RedisLockStore(factory, settings)).toList(),
+		return Patience.connected(new QuorumLockStore(RedisLockStore.nodes(this.factories, settings),
 				QuorumSettings.defaults().withCommandTimeout(Patience.COMMAND)));
 	}
 

@@ -1,7 +1,6 @@
 package io.dlock.autoconfigure.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -34,11 +33,11 @@ final class RedisQuorum {
 		QuorumSettings settings = new QuorumSettings(commandTimeout, quorum.wrongClocks());
 		RedisLockStoreSettings ofNode = new RedisLockStoreSettings(prefix, commandTimeout)
 			.withQuarantine(quorum.quarantine());
-		List<RedisLockStore> nodes = new ArrayList<>();
+		List<RedisUrl> urls = RedisUrl.parse(quorum.nodes());
+		ClientOptions options = options(urls, quorum.ssl().bundle(), sslBundles);
+		List<RedisLockStore> nodes = RedisLockStore.nodes(urls.stream().map((url) -> factory(url, options)).toList(),
+				ofNode);
 		try {
-			List<RedisUrl> urls = RedisUrl.parse(quorum.nodes());
-			ClientOptions options = options(urls, quorum.ssl().bundle(), sslBundles);
-			urls.forEach((url) -> nodes.add(new RedisLockStore(factory(url, options), ofNode)));
 			return new QuorumLockStore(nodes, settings);
 		}
 		catch (RuntimeException ex) {

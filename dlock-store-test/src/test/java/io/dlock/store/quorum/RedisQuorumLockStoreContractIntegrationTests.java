@@ -28,7 +28,7 @@ class RedisQuorumLockStoreContractIntegrationTests extends AbstractQuorumContrac
 	@Override
 	List<RedisLockStore> createNodes() {
 		RedisLockStoreSettings settings = RedisLockStoreSettings.defaults().withCommandTimeout(Patience.COMMAND);
-		return this.factories.stream().map((factory) -> new RedisLockStore(factory, settings)).toList();
+		return RedisLockStore.nodes(this.factories, settings);
 	}
 
 	@Override

@@ -64,6 +64,8 @@ final class LettuceConnections extends RedisConnections {
 
 	private final ClientResources resources;
 
+	private final @Nullable SharedLettuceResources shared;
+
 	private final Duration commandTimeout;
 
 	private final ReentrantLock opening = new ReentrantLock();
@@ -77,16 +79,21 @@ final class LettuceConnections extends RedisConnections {
 	/** When a former master was left last. */
 	private volatile long left;
 
-	private LettuceConnections(DedicatedFactory factory, ClientResources resources, Duration commandTimeout,
-			String description) {
+	private LettuceConnections(DedicatedFactory factory, ClientResources resources,
+			@Nullable SharedLettuceResources shared, Duration commandTimeout, String description) {
 		super(factory, commandTimeout, description);
 		this.factory = factory;
 		this.resources = resources;
+		this.shared = shared;
+		if (shared != null) {
+			shared.retain();
+		}
 		this.commandTimeout = commandTimeout;
 		this.left = System.nanoTime() - 2 * commandTimeout.toNanos();
 	}
 
-	static @Nullable RedisConnections like(RedisConnectionFactory factory, Duration commandTimeout) {
+	static @Nullable RedisConnections like(RedisConnectionFactory factory, Duration commandTimeout,
+			@Nullable SharedLettuceResources shared) {
 		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
 			return null;
 		}
@@ -99,14 +106,15 @@ final class LettuceConnections extends RedisConnections {
 		LettuceClientConfiguration application = lettuce.getClientConfiguration();
 		Duration answerTimeout = RedisConfiguration.isClusterConfiguration(redisConfiguration)
 				? commandTimeout.multipliedBy(NODE_TIMEOUT_FACTOR) : null;
-		ClientResources resources = resources(application, commandTimeout, answerTimeout);
+		ClientResources resources = resources(application, shared, commandTimeout, answerTimeout);
 		DedicatedFactory dedicated = new DedicatedFactory(redisConfiguration,
 				LettuceLockClientConfiguration.like(application, resources, commandTimeout));
 		dedicated.setShareNativeConnection(true);
 		dedicated.setValidateConnection(false);
 		dedicated.afterPropertiesSet();
 		dedicated.start();
-		return new LettuceConnections(dedicated, resources, commandTimeout, "Lettuce, " + describe(redisConfiguration));
+		return new LettuceConnections(dedicated, resources, shared, commandTimeout,
+				"Lettuce, " + describe(redisConfiguration));
 	}
 
 	/**
@@ -114,12 +122,16 @@ final class LettuceConnections extends RedisConnections {
 	 * the command timeout: the default backs off up to 30 seconds, which would be an
 	 * outage of the locks.
 	 */
-	private static ClientResources resources(LettuceClientConfiguration application, Duration commandTimeout,
-			@Nullable Duration answerTimeout) {
-		ClientResources shared = application.getClientResources().orElse(null);
-		ClientResources.Builder builder = (shared != null) ? sharing(shared) : ClientResources.builder();
+	private static ClientResources resources(LettuceClientConfiguration application,
+			@Nullable SharedLettuceResources shared, Duration commandTimeout, @Nullable Duration answerTimeout) {
+		ClientResources given = application.getClientResources().orElse(null);
+		ClientResources original = (given == null && shared != null) ? shared.get() : given;
+		ClientResources.Builder builder = (original != null) ? sharing(original) : ClientResources.builder();
+		if (shared != null) {
+			builder.eventLoopGroupProvider(shared.get().eventLoopGroupProvider());
+		}
 		return builder.reconnectDelay(Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS))
-			.nettyCustomizer(new LettuceChannels((shared != null) ? shared.nettyCustomizer() : null,
+			.nettyCustomizer(new LettuceChannels((given != null) ? given.nettyCustomizer() : null,
 					RedisConnections.longestSilence(commandTimeout), answerTimeout))
 			.build();
 	}
@@ -333,6 +345,9 @@ final class LettuceConnections extends RedisConnections {
 		this.factory.destroy();
 		awaitAttempt();
 		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+		if (this.shared != null) {
+			this.shared.release();
+		}
 	}
 
 	/**

@@ -1,9 +1,12 @@
 package io.dlock.store.redis.connection;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
@@ -32,9 +35,29 @@ public final class RedisConnectionsFactory {
 	 * is not known
 	 */
 	public static RedisConnections create(RedisConnectionFactory factory, Duration commandTimeout) {
+		return create(factory, commandTimeout, null);
+	}
+
+	/**
+	 * Create the connections to several servers that are asked at once. Nothing is opened
+	 * before the first use.
+	 * @param factories the factory of each server
+	 * @param commandTimeout how long a command may take
+	 * @return the connections to each server; those of Lettuce share their threads
+	 */
+	public static List<RedisConnections> create(List<? extends RedisConnectionFactory> factories,
+			Duration commandTimeout) {
+		SharedLettuceResources shared = LETTUCE ? new SharedLettuceResources() : null;
+		List<RedisConnections> connections = new ArrayList<>(factories.size());
+		factories.forEach((factory) -> connections.add(create(factory, commandTimeout, shared)));
+		return connections;
+	}
+
+	private static RedisConnections create(RedisConnectionFactory factory, Duration commandTimeout,
+			@Nullable SharedLettuceResources shared) {
 		RedisConnections connections = null;
 		if (LETTUCE) {
-			connections = LettuceConnections.like(factory, commandTimeout);
+			connections = LettuceConnections.like(factory, commandTimeout, shared);
 		}
 		if (connections == null && JEDIS) {
 			connections = JedisConnections.like(factory, commandTimeout);

@@ -40,7 +40,7 @@ class LettuceConnectionsIntegrationTests {
 		RedisServer server = RedisServer.shared();
 		LettuceConnectionFactory factory = LettuceFactories.create(server.host(), server.port());
 		try (RedisConnections connections = Objects
-			.requireNonNull(LettuceConnections.like(factory, Patience.COMMAND))) {
+			.requireNonNull(LettuceConnections.like(factory, Patience.COMMAND, null))) {
 			LettuceScriptConnection connection = (LettuceScriptConnection) connections.open();
 			for (int i = 0; i < 3; i++) {
 				connections.failed(new RedisException("Connection disconnected"));
@@ -98,8 +98,8 @@ class LettuceConnectionsIntegrationTests {
 	void interruptEndsTheWaitForAConnectionAndIsKept() throws IOException {
 		ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
 		LettuceConnectionFactory factory = LettuceFactories.create("127.0.0.1", silent.getLocalPort());
-		try (RedisConnections connections = Objects.requireNonNull(LettuceConnections.like(factory, Patience.COMMAND));
-				silent) {
+		try (RedisConnections connections = Objects
+			.requireNonNull(LettuceConnections.like(factory, Patience.COMMAND, null)); silent) {
 			Thread.currentThread().interrupt();
 			assertThatExceptionOfType(StoreException.class).isThrownBy(connections::open)
 				.withCauseInstanceOf(InterruptedException.class);
@@ -137,7 +137,8 @@ class LettuceConnectionsIntegrationTests {
 	}
 
 	private static RedisConnections connected(LettuceConnectionFactory factory) {
-		RedisConnections connections = Objects.requireNonNull(LettuceConnections.like(factory, Duration.ofMillis(400)));
+		RedisConnections connections = Objects
+			.requireNonNull(LettuceConnections.like(factory, Duration.ofMillis(400), null));
 		Awaitility.await().until(() -> !isRefused(connections));
 		return connections;
 	}

@@ -69,8 +69,7 @@ final class StoreContender implements Contender {
 		RedisLockStoreSettings settings = RedisLockStoreSettings.defaults()
 			.withCommandTimeout(timeout)
 			.withQuarantine(new Quarantine(lease, Duration.ZERO));
-		QuorumLockStore store = new QuorumLockStore(
-				factories.stream().map((factory) -> new RedisLockStore(factory, settings)).toList(),
+		QuorumLockStore store = new QuorumLockStore(RedisLockStore.nodes(factories, settings),
 				QuorumSettings.defaults().withCommandTimeout(timeout));
 		return new Connected<>(store, () -> factories.forEach(LettuceConnectionFactory::destroy));
 	}

@@ -95,7 +95,7 @@ public final class DlockContender implements Contender {
 			.withCommandTimeout(timeout)
 			.withQuarantine(address.quarantine());
 		List<LettuceConnectionFactory> factories = nodes.stream().map(StoreAddress::connectionFactory).toList();
-		List<RedisLockStore> stores = factories.stream().map((factory) -> new RedisLockStore(factory, node)).toList();
+		List<RedisLockStore> stores = RedisLockStore.nodes(factories, node);
 		LockStore store = (stores.size() == 1) ? stores.get(0) : new QuorumLockStore(stores,
 				QuorumSettings.defaults().withCommandTimeout(timeout).withWrongClocks(address.wrongClocks()));
 		return new DlockContender(settings, timeout, store,

@@ -1,0 +1,41 @@
+package io.dlock.store.redis.connection;
+
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.lettuce.core.resource.ClientResources;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads of connections to several servers that are asked at once, such as the nodes
+ * of a quorum. With threads of their own for each server, one would wake up for each
+ * command and for each answer. The connections that are closed last end the threads.
+ */
+final class SharedLettuceResources {
+
+	private final AtomicInteger users = new AtomicInteger();
+
+	private @Nullable ClientResources resources;
+
+	/**
+	 * The resources, which are created with the first connections.
+	 */
+	ClientResources get() {
+		if (this.resources == null) {
+			this.resources = ClientResources.create();
+		}
+		return this.resources;
+	}
+
+	void retain() {
+		this.users.incrementAndGet();
+	}
+
+	void release() {
+		if (this.users.decrementAndGet() == 0) {
+			Objects.requireNonNull(this.resources).shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+		}
+	}
+
+}
