@@ -23,6 +23,9 @@ final class PollPause {
 	 */
 	private static final long BEHIND_MEMBERS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+	/** For a process that listens; others have two poll intervals. */
+	private static final long RESERVATION_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
 	private final AcquireContext context;
 
 	/**
@@ -34,6 +37,8 @@ final class PollPause {
 
 	private final long shortest;
 
+	private final long longestReservation;
+
 	/** The place in the queue at the last call, and the time of the call. */
 	private int lastPlace;
 
@@ -43,6 +48,7 @@ final class PollPause {
 		this.context = context;
 		this.backoff = new Backoff(maxPollInterval);
 		this.shortest = TimeUnit.NANOSECONDS.convert(maxPollInterval);
+		this.longestReservation = Math.max(2 * this.shortest, RESERVATION_NANOS);
 	}
 
 	/**
@@ -85,7 +91,7 @@ final class PollPause {
 		if (this.lastPlace == 0) {
 			pause = longest / FIRST_PART;
 		}
-		else if (last != null && last.lock() == null && place >= this.lastPlace - 1) {
+		else if (last != null && isReserved(last) && place >= this.lastPlace - 1) {
 			pause = leaseEnd;
 			least = leaseEnd;
 		}
@@ -98,6 +104,13 @@ final class PollPause {
 		this.lastPlace = place;
 		this.lastCall = now;
 		return Math.min(longest, Math.max(pause, least));
+	}
+
+	/**
+	 * A lock that is kept has no holder either, and mostly more time left.
+	 */
+	private boolean isReserved(AcquireResult.Refused last) {
+		return last.lock() == null && last.remaining().toNanos() <= this.longestReservation;
 	}
 
 	/**

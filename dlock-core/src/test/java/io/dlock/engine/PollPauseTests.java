@@ -112,6 +112,16 @@ class PollPauseTests {
 		assertThat(reserved(Duration.ofMillis(50), 80)).isEqualTo(Duration.ofSeconds(2));
 	}
 
+	/**
+	 * All that wait for it would ask at the same time.
+	 */
+	@Test
+	void endOfALockThatIsKeptIsNotAwaited() {
+		next(500);
+		this.clock.pass(Duration.ofSeconds(1));
+		assertThat(reserved(Duration.ofMillis(1500), 499)).isGreaterThan(Duration.ofSeconds(4));
+	}
+
 	private Duration next(int place) {
 		return Duration.ofNanos(this.queued.nanos(new Refused(Duration.ofSeconds(5), lock(false), place), true));
 	}

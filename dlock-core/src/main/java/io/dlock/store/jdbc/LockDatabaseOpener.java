@@ -3,6 +3,7 @@ package io.dlock.store.jdbc;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -244,12 +245,25 @@ final class LockDatabaseOpener implements AutoCloseable {
 										: metaData.getDatabaseProductName() + " does not notify its clients."),
 						"Remove the setting, or set it to 'poll'.", null);
 			}
+			if (slots != null) {
+				limitTime(connection, dialect);
+			}
 			dialect.verifyQueue(connection, this.settings.table());
 			return new LockDatabase(dialect, dataSource, slots,
 					withoutCredentials(metaData.getURL()) + ", table " + this.settings.table());
 		}
 		catch (SQLException ex) {
 			throw SqlErrors.notConnected(ex);
+		}
+	}
+
+	/**
+	 * The server ends a wait for the table: a session whose client gives up goes on
+	 * waiting.
+	 */
+	private void limitTime(Connection connection, LockDialect dialect) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(dialect.sessionSetup(this.settings.commandTimeout()));
 		}
 	}
 

@@ -17,6 +17,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 import io.dlock.store.AcquireResult;
 import io.dlock.store.AcquireResult.Refused;
@@ -108,9 +109,15 @@ class PostgreSqlLockStoreIntegrationTests extends AbstractServerLockStoreTests {
 		try (Connection blocker = application().getConnection(); Statement statement = blocker.createStatement()) {
 			blocker.setAutoCommit(false);
 			statement.execute("LOCK TABLE dlock_locked IN ACCESS EXCLUSIVE MODE");
-			assertThat(CompletableFuture.supplyAsync(() -> store.find(key()))).failsWithin(Patience.EVENTUALLY)
-				.withThrowableThat()
-				.withCauseInstanceOf(StoreException.class);
+			for (int i = 0; i < 3; i++) {
+				assertThat(CompletableFuture.supplyAsync(() -> store.find(key()))).failsWithin(Patience.EVENTUALLY)
+					.withThrowableThat()
+					.withCauseInstanceOf(StoreException.class);
+			}
+			assertThat(JdbcClient.create(application())
+				.sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'dlock_locked'::regclass")
+				.query(Integer.class)
+				.single()).as("sessions that go on waiting").isZero();
 			assertThat(CompletableFuture.runAsync(store::close)).succeedsWithin(Patience.EVENTUALLY);
 			blocker.rollback();
 		}

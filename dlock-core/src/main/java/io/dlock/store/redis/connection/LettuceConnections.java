@@ -11,6 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -65,6 +66,8 @@ final class LettuceConnections extends RedisConnections {
 	private final ClientResources resources;
 
 	private final @Nullable SharedLettuceResources shared;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private final Duration commandTimeout;
 
@@ -125,10 +128,10 @@ final class LettuceConnections extends RedisConnections {
 	private static ClientResources resources(LettuceClientConfiguration application,
 			@Nullable SharedLettuceResources shared, Duration commandTimeout, @Nullable Duration answerTimeout) {
 		ClientResources given = application.getClientResources().orElse(null);
-		ClientResources original = (given == null && shared != null) ? shared.get() : given;
+		ClientResources original = (given == null && shared != null) ? shared.get(null) : given;
 		ClientResources.Builder builder = (original != null) ? sharing(original) : ClientResources.builder();
 		if (shared != null) {
-			builder.eventLoopGroupProvider(shared.get().eventLoopGroupProvider());
+			builder.eventLoopGroupProvider(shared.get(given).eventLoopGroupProvider());
 		}
 		return builder.reconnectDelay(Delay.exponential(Duration.ofMillis(1), commandTimeout, 2, TimeUnit.MILLISECONDS))
 			.nettyCustomizer(new LettuceChannels((given != null) ? given.nettyCustomizer() : null,
@@ -140,7 +143,7 @@ final class LettuceConnections extends RedisConnections {
 	 * A mutated copy shuts down the executor, the timer and the metrics of its original
 	 * with itself. Only what is set explicitly is left to its owner.
 	 */
-	private static ClientResources.Builder sharing(ClientResources resources) {
+	static ClientResources.Builder sharing(ClientResources resources) {
 		return resources.mutate()
 			.eventExecutorGroup(resources.eventExecutorGroup())
 			.timer(resources.timer())
@@ -345,7 +348,7 @@ final class LettuceConnections extends RedisConnections {
 		this.factory.destroy();
 		awaitAttempt();
 		this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
-		if (this.shared != null) {
+		if (this.shared != null && this.closed.compareAndSet(false, true)) {
 			this.shared.release();
 		}
 	}

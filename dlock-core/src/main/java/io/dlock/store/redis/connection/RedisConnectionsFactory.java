@@ -49,7 +49,16 @@ public final class RedisConnectionsFactory {
 			Duration commandTimeout) {
 		SharedLettuceResources shared = LETTUCE ? new SharedLettuceResources() : null;
 		List<RedisConnections> connections = new ArrayList<>(factories.size());
-		factories.forEach((factory) -> connections.add(create(factory, commandTimeout, shared)));
+		try {
+			factories.forEach((factory) -> connections.add(create(factory, commandTimeout, shared)));
+		}
+		catch (RuntimeException ex) {
+			connections.forEach(RedisConnections::close);
+			if (shared != null) {
+				shared.shutdown();
+			}
+			throw ex;
+		}
 		return connections;
 	}
 

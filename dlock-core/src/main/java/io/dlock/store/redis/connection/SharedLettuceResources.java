@@ -1,6 +1,5 @@
 package io.dlock.store.redis.connection;
 
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -20,10 +19,12 @@ final class SharedLettuceResources {
 
 	/**
 	 * The resources, which are created with the first connections.
+	 * @param original those of the application, or {@code null}
 	 */
-	ClientResources get() {
+	ClientResources get(@Nullable ClientResources original) {
 		if (this.resources == null) {
-			this.resources = ClientResources.create();
+			this.resources = (original != null) ? LettuceConnections.sharing(original).build()
+					: ClientResources.create();
 		}
 		return this.resources;
 	}
@@ -34,7 +35,13 @@ final class SharedLettuceResources {
 
 	void release() {
 		if (this.users.decrementAndGet() == 0) {
-			Objects.requireNonNull(this.resources).shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+			shutdown();
+		}
+	}
+
+	void shutdown() {
+		if (this.resources != null) {
+			this.resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
 		}
 	}
 
