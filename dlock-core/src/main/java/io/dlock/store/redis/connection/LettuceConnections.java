@@ -129,7 +129,8 @@ final class LettuceConnections extends RedisConnections {
 			@Nullable SharedLettuceResources shared, Duration commandTimeout, @Nullable Duration answerTimeout) {
 		ClientResources given = application.getClientResources().orElse(null);
 		ClientResources original = (given == null && shared != null) ? shared.get(null) : given;
-		ClientResources.Builder builder = (original != null) ? sharing(original) : ClientResources.builder();
+		ClientResources.Builder builder = (original != null) ? SharedLettuceResources.sharing(original)
+				: ClientResources.builder();
 		if (shared != null) {
 			builder.eventLoopGroupProvider(shared.get(given).eventLoopGroupProvider());
 		}
@@ -137,17 +138,6 @@ final class LettuceConnections extends RedisConnections {
 			.nettyCustomizer(new LettuceChannels((given != null) ? given.nettyCustomizer() : null,
 					RedisConnections.longestSilence(commandTimeout), answerTimeout))
 			.build();
-	}
-
-	/**
-	 * A mutated copy shuts down the executor, the timer and the metrics of its original
-	 * with itself. Only what is set explicitly is left to its owner.
-	 */
-	static ClientResources.Builder sharing(ClientResources resources) {
-		return resources.mutate()
-			.eventExecutorGroup(resources.eventExecutorGroup())
-			.timer(resources.timer())
-			.commandLatencyRecorder(resources.commandLatencyRecorder());
 	}
 
 	@Override

@@ -23,10 +23,20 @@ final class SharedLettuceResources {
 	 */
 	ClientResources get(@Nullable ClientResources original) {
 		if (this.resources == null) {
-			this.resources = (original != null) ? LettuceConnections.sharing(original).build()
-					: ClientResources.create();
+			this.resources = (original != null) ? sharing(original).build() : ClientResources.create();
 		}
 		return this.resources;
+	}
+
+	/**
+	 * A mutated copy shuts down the executor, the timer and the metrics of its original
+	 * with itself. Only what is set explicitly is left to its owner.
+	 */
+	static ClientResources.Builder sharing(ClientResources resources) {
+		return resources.mutate()
+			.eventExecutorGroup(resources.eventExecutorGroup())
+			.timer(resources.timer())
+			.commandLatencyRecorder(resources.commandLatencyRecorder());
 	}
 
 	void retain() {
