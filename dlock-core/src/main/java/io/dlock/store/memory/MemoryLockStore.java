@@ -27,6 +27,7 @@ import io.dlock.store.StoreFacts;
 import io.dlock.store.StoreInspection;
 import io.dlock.store.StoredLock;
 import io.dlock.store.StoredLocks;
+import io.dlock.store.WaitingQueue;
 
 /**
  * A store inside the process, for tests and for applications of which only one instance
@@ -295,6 +296,10 @@ public final class MemoryLockStore implements LockStore, StoreInspection, Quorum
 
 	void setLastToken(long token) {
 		this.tokens.set(token);
+	}
+
+	boolean replaceQueue(String key, WaitingQueue queue) {
+		return change(key, (held) -> new Change<>(held.withWaiting(queue), true));
 	}
 
 	int mailboxes() {

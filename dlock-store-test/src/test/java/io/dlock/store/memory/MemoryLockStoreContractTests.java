@@ -3,6 +3,7 @@ package io.dlock.store.memory;
 import org.jspecify.annotations.Nullable;
 
 import io.dlock.store.LockStore;
+import io.dlock.store.WaitingQueue;
 import io.dlock.store.test.LockStoreContract;
 
 class MemoryLockStoreContractTests extends LockStoreContract {
@@ -27,6 +28,11 @@ class MemoryLockStoreContractTests extends LockStoreContract {
 	@Override
 	protected void setLastToken(long token) {
 		this.memory.setLastToken(token);
+	}
+
+	@Override
+	protected boolean replaceQueue(WaitingQueue queue) {
+		return this.memory.replaceQueue(key(), queue);
 	}
 
 }
